@@ -15,7 +15,8 @@ constexpr int kTakeOverAttempts = 5;
 void LeaderKernel::SessionOpened() {
   has_lock_ = false;
   yields_ = false;
-  looks_in_session_ = 0;
+  watched_term_ = -1;
+  watched_leader_ = false;
 }
 
 int64_t LeaderKernel::interval_ms() const {
@@ -41,7 +42,7 @@ std::optional<LeaderAction> LeaderKernel::Answered(LeaderAnswer answer, const Cl
   if (!answer.status.ok()) return Finish(std::move(answer.status));
   switch (action_) {
     case LeaderAction::kTryLock:
-      has_lock_ = answer.locked;
+      TakeLock(answer.locked, now);
       return action_ = LeaderAction::kLook;
     case LeaderAction::kLook:
       return Looked(std::move(answer), now);
@@ -76,11 +77,20 @@ std::optional<LeaderAction> LeaderKernel::Renewed(const LeaderAnswer& answer) {
   return Finish(answer.status);
 }
 
+void LeaderKernel::TakeLock(bool locked, const ClockReading& now) {
+  has_lock_ = locked;
+  locked_at_ms_ = now.steady_ms;
+}
+
 std::optional<LeaderAction> LeaderKernel::Looked(LeaderAnswer answer, const ClockReading& now) {
   row_ = std::move(answer.row);
   leader_ = row_.holder;
   leader_term_ = row_.term;
-  ++looks_in_session_;
+  watched_leader_ = watched_term_ == row_.term;
+  if (!has_lock_) watched_term_ = row_.term;
+  // A process with the address of the leader replaces it.
+  const bool saw_leader =
+      watched_leader_ || row_.holder == holder_ || kind_ == LeaderKind::kCommand;
   const SuccessorView successor{.is_named = !row_.successor.empty(),
                                 .is_this = row_.successor == holder_,
                                 .named_ms = row_.named_ms,
@@ -105,13 +115,13 @@ std::optional<LeaderAction> LeaderKernel::Looked(LeaderAnswer answer, const Cloc
 std::optional<LeaderAction> LeaderKernel::Report(const ClockReading& now) {
   sent_ms_ = now.steady_ms;
   const bool is_due = !reported_ms_.has_value() || sent_ms_ - *reported_ms_ >= kReportEveryMs;
-  if (!is_due) return Finish(absl::OkStatus());
+  if (!is_due || kind_ == LeaderKind::kCommand) return Finish(absl::OkStatus());
   return action_ = LeaderAction::kReport;
 }
 
 std::optional<LeaderAction> LeaderKernel::Polled(const LeaderAnswer& answer,
                                                  const ClockReading& now) {
-  has_lock_ = answer.locked;
+  TakeLock(answer.locked, now);
   if (has_lock_) return BeginTerm(now);
   if (++polls_ == kLockPolls) return Finish(absl::OkStatus());
   return action_ = LeaderAction::kPollLock;

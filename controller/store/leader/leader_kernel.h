@@ -62,10 +62,17 @@ struct LeaderAnswer {
   int64_t term = 0;     // For kBeginTerm: the new term; 0 if another controller was faster.
 };
 
+enum class LeaderKind {
+  kController,
+  // A command that works on the stores of stopped controllers. It is no standby.
+  kCommand,
+};
+
 class LeaderKernel {
  public:
   // `holder` names this controller.
-  explicit LeaderKernel(std::string holder) : holder_(std::move(holder)) {}
+  explicit LeaderKernel(std::string holder, LeaderKind kind = LeaderKind::kController)
+      : holder_(std::move(holder)), kind_(kind) {}
 
   // Call when a candidate has a new session.
   void SessionOpened();
@@ -83,7 +90,7 @@ class LeaderKernel {
   int64_t term() const { return term_; }
   const std::string& leader() const { return leader_; }
   int64_t leader_term() const { return leader_term_; }
-  bool ContinuesLog() const { return term_ > 1 && looks_in_session_ > 1; }
+  bool ContinuesLog() const { return term_ > 1 && watched_leader_; }
   // Any thread may call this function once this controller leads.
   bool MayAnswer(const ClockReading& now) const;
 
@@ -96,18 +103,24 @@ class LeaderKernel {
   std::optional<LeaderAction> Renewed(const LeaderAnswer& answer);
   std::optional<LeaderAction> Looked(LeaderAnswer answer, const ClockReading& now);
   std::optional<LeaderAction> Polled(const LeaderAnswer& answer, const ClockReading& now);
+  // Notes whether this session has the lock.
+  void TakeLock(bool locked, const ClockReading& now);
   std::optional<LeaderAction> TermBegun(const LeaderAnswer& answer);
   // Writes the report of this standby if it is due.
   std::optional<LeaderAction> Report(const ClockReading& now);
   LeaderAction BeginTerm(const ClockReading& now);
 
   const std::string holder_;
-  bool has_lock_ = false;  // True if the present session has the lock.
+  const LeaderKind kind_;
+  bool has_lock_ = false;     // True if the present session has the lock.
+  int64_t locked_at_ms_ = 0;  // The steady time at which this session got the lock.
+  // The term in the row when this session saw it last without having the lock; -1 if never.
+  int64_t watched_term_ = -1;
+  // At the last look: an earlier look in the same session had seen the leader.
+  bool watched_leader_ = false;
   int64_t term_ = 0;
   std::string leader_;
   int64_t leader_term_ = 0;
-  // The number of times that a candidate has looked at the row in its present session.
-  int64_t looks_in_session_ = 0;
   // For a candidate, at its last look at the row: it leaves the leadership to the successor, or is
   // the successor.
   bool yields_ = false;

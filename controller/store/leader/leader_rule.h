@@ -66,6 +66,13 @@ struct LeaderView {
   // begin of its term to the end of its session, so no leader has a session if a candidate holds
   // it.
   bool has_lock = false;
+  // The time since the candidate got the lock, by its own monotonic clock.
+  int64_t locked_ms = 0;
+  // The candidate saw the leader before it got the lock, in the same session. The server then
+  // released the lock because the leader's connection has ended, so the leader knows that it no
+  // longer leads. Otherwise the server itself may have been restarted, and a leader that is cut off
+  // from it answers callers until its last renewal is too old.
+  bool saw_leader = true;
   SuccessorView successor;
 };
 
@@ -82,7 +89,11 @@ enum class CandidateStep {
 
 constexpr CandidateStep NextStepOf(const LeaderView& view) {
   if (YieldsTo(view.successor)) return CandidateStep::kYield;
-  if (view.has_lock) return CandidateStep::kTakeOver;
+  if (view.has_lock) {
+    const bool may_answer = !view.saw_leader && view.locked_ms < kTakeOverAfterMs &&
+                            view.unrenewed_ms < kTakeOverAfterMs;
+    return may_answer ? CandidateStep::kWait : CandidateStep::kTakeOver;
+  }
   return view.unrenewed_ms >= kTakeOverAfterMs ? CandidateStep::kEndSessionAndTakeOver
                                                : CandidateStep::kWait;
 }

@@ -1,5 +1,8 @@
 #include "controller/store/postgres/leadership.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -66,8 +69,9 @@ constexpr int kListedStandbys = 16;
 
 absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Open(const std::string& settings,
                                                              const std::string& holder,
-                                                             const std::string& version) {
-  std::unique_ptr<Leadership> leadership(new Leadership(settings, holder, version));
+                                                             const std::string& version,
+                                                             LeaderKind kind) {
+  std::unique_ptr<Leadership> leadership(new Leadership(settings, holder, version, kind));
   TRAINYARD_RETURN_IF_ERROR(leadership->Connect());
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t foreign,
                              leadership->database_->QueryInt64(kForeignSession));
@@ -82,7 +86,13 @@ absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Open(const std::string& 
 absl::Status Leadership::Connect() {
   kernel_.SessionOpened();
   TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
+  socket_.Reset(dup(database_->socket()));
   return absl::OkStatus();
+}
+
+bool Leadership::SessionHasEnded() const {
+  pollfd socket{.fd = socket_.get(), .events = POLLRDHUP, .revents = 0};
+  return poll(&socket, 1, 0) != 0;
 }
 
 absl::Status Leadership::Step() {

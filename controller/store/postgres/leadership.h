@@ -20,6 +20,7 @@
 #include "controller/store/leader/leader_kernel.h"
 #include "controller/store/postgres/postgres_database.h"
 #include "controller/store/support/leader_seat.h"
+#include "proto/files/unique_fd.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {
@@ -29,9 +30,9 @@ class Leadership final : public LeaderSeat {
   // Connects and checks the right to end the leader's session. `holder` names this controller, for
   // messages; `version` is the release of its program. PERMISSION_DENIED: the leader's session
   // belongs to a user whose sessions cannot be ended.
-  static absl::StatusOr<std::unique_ptr<Leadership>> Open(const std::string& settings,
-                                                          const std::string& holder,
-                                                          const std::string& version = "");
+  static absl::StatusOr<std::unique_ptr<Leadership>> Open(
+      const std::string& settings, const std::string& holder, const std::string& version = "",
+      LeaderKind kind = LeaderKind::kController);
 
   // Takes a few round trips, and at most a few seconds.
   absl::Status Step() override;
@@ -43,13 +44,15 @@ class Leadership final : public LeaderSeat {
   absl::StatusOr<std::vector<StandbyReport>> Standbys() override;
   absl::Status NameSuccessor(const std::string& address) override;
   bool ContinuesLog() const override { return kernel_.ContinuesLog(); }
-  bool MayAnswer() const override { return kernel_.MayAnswer(clock_.Read()); }
+  bool MayAnswer() const override { return kernel_.MayAnswer(clock_.Read()) && !SessionHasEnded(); }
 
  private:
   Leadership(std::string settings, std::string holder, std::string version)
       : settings_(std::move(settings)), version_(std::move(version)), kernel_(std::move(holder)) {}
 
   absl::Status Connect();
+  // True if the server has closed the connection. May be called on any thread.
+  bool SessionHasEnded() const;
   LeaderAnswer Answer(LeaderAction action);
   absl::Status CarryOut(LeaderAction action, LeaderAnswer& answer);
   absl::Status Look(LeaderRow& row);
@@ -64,6 +67,9 @@ class Leadership final : public LeaderSeat {
   const SystemClock clock_;
   LeaderKernel kernel_;
   std::unique_ptr<PostgresDatabase> database_;
+  // The socket of the session again, which stays valid when libpq closes its own. A leader never
+  // replaces it.
+  UniqueFd socket_;
   int64_t position_ = 0;
 };
 

@@ -174,7 +174,9 @@ void Member::Answered(LeaderAnswer answer) {
   StepEnded();
 }
 
-bool Member::MayAnswer() const { return kernel_->MayAnswer(Clock()); }
+bool Member::MayAnswer() const {
+  return kernel_->MayAnswer(Clock()) && !seat_->is_closed_by_server();
+}
 
 // The rules of controller/leader_guard.cpp for a leader.
 void Member::StepEnded() {

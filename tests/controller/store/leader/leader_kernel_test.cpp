@@ -87,7 +87,12 @@ class LeaderKernelTest : public testing::Test {
   static LeaderAnswer Unavailable(bool session_ended) {
     return {.status = absl::UnavailableError("late"), .session_ended = session_ended};
   }
-  void Lead() { Step({Locked(), Row(0), {.term = 5}}); }
+  // Sees the leader and reports.
+  void Watch() { Step({Locked(false), Row(100), {}}); }
+  void Lead() {
+    Watch();
+    Step({Locked(), Row(0), {.term = 5}});
+  }
 
   ClockReading now_{.wall_ms = 1'000'000, .steady_ms = 50'000};
   LeaderKernel kernel_{"self"};
@@ -95,7 +100,7 @@ class LeaderKernelTest : public testing::Test {
 
 TEST_F(LeaderKernelTest, ACandidateWatchesALeader) {
   kernel_.SessionOpened();
-  EXPECT_THAT(Step({Locked(false), Row(100)}), ElementsAre(kTryLock, kLook));
+  EXPECT_THAT(Step({Locked(false), Row(100), {}}), ElementsAre(kTryLock, kLook, kReport));
   EXPECT_TRUE(kernel_.result().ok());
   EXPECT_EQ(kernel_.term(), 0);
   EXPECT_EQ(kernel_.leader(), "other");
@@ -104,8 +109,20 @@ TEST_F(LeaderKernelTest, ACandidateWatchesALeader) {
   EXPECT_FALSE(kernel_.MayAnswer(now_));
 }
 
+TEST_F(LeaderKernelTest, AStandbyReportsTwiceASecond) {
+  Watch();
+  now_.steady_ms += kReportEveryMs - 1;
+  EXPECT_THAT(Step({Locked(false), Row(100)}), ElementsAre(kTryLock, kLook));
+  ++now_.steady_ms;
+  EXPECT_THAT(Step({Locked(false), Row(100), {}}), ElementsAre(kTryLock, kLook, kReport));
+  LeaderKernel command("command", LeaderKind::kCommand);
+  command.Begin(now_);
+  command.Answered(Locked(false), now_);
+  EXPECT_FALSE(command.Answered(Row(100), now_).has_value()) << "a command is no standby";
+}
+
 TEST_F(LeaderKernelTest, TheFreeLockIsEnoughToBeginATerm) {
-  Step({Locked(false), Row(100)});
+  Watch();
   EXPECT_THAT(Step({Locked(), Row(100), {.term = 5}}), ElementsAre(kTryLock, kLook, kBeginTerm));
   EXPECT_EQ(kernel_.seen_term(), 4);
   EXPECT_EQ(kernel_.term(), 5);
@@ -115,7 +132,54 @@ TEST_F(LeaderKernelTest, TheFreeLockIsEnoughToBeginATerm) {
   EXPECT_TRUE(kernel_.MayAnswer(now_));
 }
 
+// The server may have been restarted, and the leader may be cut off from it.
+TEST_F(LeaderKernelTest, ACandidateWaitsUntilAnUnseenLeaderCannotAnswer) {
+  Step({Locked(), Row(100), {}});
+  EXPECT_EQ(kernel_.term(), 0);
+  EXPECT_EQ(Step({Row(kTakeOverAfterMs - 1)}), std::vector{kLook});
+  Step({Row(kTakeOverAfterMs), {.term = 5}});
+  EXPECT_EQ(kernel_.term(), 5);
+  EXPECT_FALSE(kernel_.ContinuesLog());
+}
+
+TEST_F(LeaderKernelTest, ASlowClockOfTheDatabaseDoesNotDelayTheTakeOver) {
+  Step({Locked(), Row(-3'600'000), {}});
+  now_.steady_ms += kTakeOverAfterMs;
+  Step({Row(-3'600'000), {.term = 5}});
+  EXPECT_EQ(kernel_.term(), 5);
+}
+
+TEST_F(LeaderKernelTest, AProcessWithTheAddressOfTheLeaderReplacesItAtOnce) {
+  LeaderAnswer own = Row(100);
+  own.row.holder = "self";
+  Step({Locked(), own, {.term = 5}});
+  EXPECT_EQ(kernel_.term(), 5);
+  EXPECT_FALSE(kernel_.ContinuesLog());
+}
+
+TEST_F(LeaderKernelTest, OtherStandbysLeaveTheLockToTheSuccessor) {
+  Watch();
+  LeaderAnswer successor = Row(100);
+  successor.row.successor = "third";
+  EXPECT_THAT(Step({Locked(), successor, {}}), ElementsAre(kTryLock, kLook, kUnlock));
+  EXPECT_EQ(Step({successor}), std::vector{kLook}) << "it does not try to lock";
+  successor.row.named_ms = kSuccessorWaitMs;
+  Step({successor});
+  EXPECT_THAT(Step({Locked(), successor, {.term = 5}}), ElementsAre(kTryLock, kLook, kBeginTerm));
+}
+
+TEST_F(LeaderKernelTest, TheSuccessorLooksMoreOften) {
+  Watch();
+  LeaderAnswer successor = Row(100);
+  successor.row.successor = "self";
+  Step({Locked(false), successor});
+  EXPECT_EQ(kernel_.interval_ms(), kSuccessorEveryMs);
+  Step({Locked(), successor, {.term = 5}});
+  EXPECT_EQ(kernel_.term(), 5);
+}
+
 TEST_F(LeaderKernelTest, AFasterCandidateLeads) {
+  Watch();
   Step({Locked(), Row(0), {.term = 0}});
   EXPECT_EQ(kernel_.term(), 0);
   EXPECT_THAT(Step({Row(0), {.term = 0}}), ElementsAre(kLook, kBeginTerm))
@@ -139,12 +203,14 @@ TEST_F(LeaderKernelTest, TheWaitForTheLockHasALimit) {
 }
 
 TEST_F(LeaderKernelTest, AnOpenTransactionIsEnded) {
+  Watch();
   EXPECT_THAT(Step({Locked(), Row(0), Unavailable(false), {}, {.term = 5}}),
               ElementsAre(kTryLock, kLook, kBeginTerm, kEndWriters, kBeginTerm));
   EXPECT_EQ(kernel_.term(), 5);
 }
 
 TEST_F(LeaderKernelTest, ATakeOverEndsAfterAFewAttempts) {
+  Watch();
   std::vector<LeaderAnswer> answers = {Locked(), Row(0), Unavailable(false)};
   for (int i = 0; i < 4; ++i) {
     answers.push_back({});
@@ -156,6 +222,7 @@ TEST_F(LeaderKernelTest, ATakeOverEndsAfterAFewAttempts) {
 }
 
 TEST_F(LeaderKernelTest, ANewSessionDoesNotHaveTheLock) {
+  Watch();
   Step({Locked(), Row(0), Unavailable(true)});
   EXPECT_TRUE(absl::IsUnavailable(kernel_.result()));
   kernel_.SessionOpened();

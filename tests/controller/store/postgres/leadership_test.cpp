@@ -197,6 +197,39 @@ TEST_F(PostgresLeadershipTest, ALeaderWhoseSessionEndedExits) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("term 1"));
 }
 
+// A candidate gets the lock at once, so the leader must not answer until its next renewal.
+TEST_F(PostgresLeadershipTest, ALeaderWhoseSessionEndedMayNotAnswer) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  EXPECT_TRUE(leader->MayAnswer());
+  const auto start = steady_clock::now();
+  const auto other = Connect();
+  ASSERT_TRUE(other->Run("SELECT pg_terminate_backend(session::int) FROM leader").ok());
+  while (leader->MayAnswer() && steady_clock::now() < start + std::chrono::seconds(30)) {
+    ASSERT_TRUE(other->Run("SELECT pg_sleep(0.001)").ok());
+  }
+  EXPECT_LT(steady_clock::now() - start, milliseconds(kRenewEveryMs));
+}
+
+// After a restart of the server, a leader that is cut off from it may still answer callers.
+TEST_F(PostgresLeadershipTest, AnUnseenLeaderIsReplacedOnceItNoLongerAnswers) {
+  auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto renewed = steady_clock::now();
+  leader = nullptr;
+  const auto same_address = Open("first");
+  EXPECT_LT(StepUntilLeader(*same_address), milliseconds(kTakeOverAfterMs - kRenewEveryMs))
+      << "its predecessor has ended";
+  ASSERT_TRUE(Connect()->RunScript("UPDATE leader SET holder = 'another'").ok());
+  // Waits for the end of the session.
+  ASSERT_TRUE(Connect()->Run("SELECT pg_terminate_backend(session::int, 5000) FROM leader").ok());
+  const auto candidate = Open("next");
+  StepUntilLeader(*candidate);
+  EXPECT_EQ(candidate->term(), 3);
+  EXPECT_FALSE(candidate->ContinuesLog());
+  EXPECT_GE(steady_clock::now() - renewed, milliseconds(kTakeOverAfterMs - kRenewEveryMs));
+}
+
 TEST_F(PostgresLeadershipTest, ALeaderThatLostItsRowExits) {
   const auto leader = Open("first");
   ASSERT_TRUE(leader->Step().ok());
