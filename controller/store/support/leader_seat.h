@@ -45,8 +45,8 @@ class LeaderSeat {
   virtual bool ContinuesLog() const = 0;
 
   // True as long as no other controller can have taken over: the last renewal is recent, by the
-  // monotonic clock of this process, and its session has not ended. While it is false, the leader must answer nobody. Once this
-  // controller leads, any thread may call this function.
+  // monotonic clock of this process, and its session has not ended. While it is false, the leader
+  // must answer nobody. Once this controller leads, any thread may call this function.
   virtual bool MayAnswer() const = 0;
 };
 

@@ -23,6 +23,8 @@ constexpr int64_t kLongestPauseMs = 6'000;
 // The time limits of the statements of store/postgres/leadership.cpp.
 constexpr Connection::Limits kSeatLimits{.lock_ms = 1'000, .answer_ms = 2'000};
 
+std::string AddressOf(int member) { return absl::StrCat("controller ", member); }
+
 }  // namespace
 
 Member::Member(int number, World& world) : number_(number), world_(world) {}
@@ -36,7 +38,8 @@ void Member::Start() {
   is_up_ = true;
   ended_ = nullptr;
   opens_stores_ = false;
-  kernel_ = std::make_unique<controller::LeaderKernel>(absl::StrCat("controller ", number_));
+  successor_.clear();
+  kernel_ = std::make_unique<controller::LeaderKernel>(AddressOf(number_));
   Run(0, [this] { ConnectSeat(); });
 }
 
@@ -183,8 +186,20 @@ void Member::StepEnded() {
   if (kernel_->term() != 0) {
     if (absl::IsAborted(kernel_->result()) || !MayAnswer()) return End();
     if (!std::exchange(opens_stores_, true)) OpenStores();
+    if (Leads() && !successor_.empty()) return NameSuccessor();
   }
   Run(kernel_->interval_ms(), [this] { BeginStep(); });
+}
+
+void Member::HandOver(int successor) { successor_ = AddressOf(successor); }
+
+// After this, the process ends, and its session with it.
+void Member::NameSuccessor() {
+  Call(
+      seat_, kSeatLimits,
+      [&database = world_.database, term = kernel_->term(),
+       successor = successor_](int64_t) { return database.NameSuccessor(term, successor); },
+      [this](const absl::Status&) { End(); });
 }
 
 }  // namespace trainyard::simulation

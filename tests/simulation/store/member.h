@@ -35,6 +35,8 @@ class Member {
   void Kill();
   // Stops the process for `ms`. Its connections stay, and messages to it wait.
   void Pause(int64_t ms);
+  // Hands the leadership over to the controller with this number, after the next renewal.
+  void HandOver(int successor);
   void StepWallClock(int64_t ms) { wall_ahead_ms_ += ms; }
 
   // Call when messages arrive at the process.
@@ -74,6 +76,7 @@ class Member {
   void CarryOut(controller::LeaderAction action);
   void Answered(controller::LeaderAnswer answer);
   void StepEnded();
+  void NameSuccessor();
   bool MayAnswer() const;
 
   void OpenStores();
@@ -122,6 +125,7 @@ class Member {
   std::unique_ptr<controller::LeaderKernel> kernel_;
   std::shared_ptr<Connection> seat_;
   bool opens_stores_ = false;
+  std::string successor_;  // The standby to which this leader hands over; empty if there is none.
   std::unique_ptr<Leading> leading_;
   // The process that ended last, kept because its functions may still be on the stack.
   std::unique_ptr<Leading> ended_;

@@ -33,6 +33,7 @@ StoreClusterOptions StoreOptionsOf(uint64_t seed) {
   faults.pause_at_step = sometimes(0.005);
   faults.pause = sometimes(0.06);
   faults.kill = sometimes(0.04);
+  faults.hand_over = sometimes(0.03);
   faults.cut_database = sometimes(0.05);
   faults.cut_workers = sometimes(0.05);
   faults.cut_clients = sometimes(0.05);
@@ -129,6 +130,7 @@ void StoreCluster::InjectInto(int member) {
     controller.Pause(random_.Chance(0.1) ? kMinuteMs : random_.Between(100, kLongestCutMs));
   }
   if (strikes(faults_.kill)) controller.Kill();
+  if (strikes(faults_.hand_over)) controller.HandOver((member + 1) % options_.controllers);
   if (strikes(faults_.step_clock)) {
     controller.StepWallClock(random_.Between(-kHourMs, kHourMs));
   }
@@ -148,10 +150,7 @@ void StoreCluster::Cut(int member, Side side, double chance, int64_t ms_max) {
 void StoreCluster::InjectIntoDatabase() {
   const auto strikes = [&](double chance) { return random_.EachSecond(chance, kInjectEveryMs); };
   if (strikes(faults_.restart_database)) RestartDatabase();
-  const std::vector<int64_t> sessions = database_.Sessions();
-  if (!sessions.empty() && strikes(faults_.end_session)) {
-    database_.EndSession(sessions[random_.Between(0, static_cast<int64_t>(sessions.size()) - 1)]);
-  }
+  if (strikes(faults_.end_session)) EndSomeSession();
   if (strikes(faults_.fill_disk)) {
     database_.SetFull(true);
     agenda_.After(random_.Between(100, kLongestCutMs), [this] { database_.SetFull(false); });
@@ -166,6 +165,14 @@ void StoreCluster::InjectIntoDatabase() {
       audit_.Restored(database_.log());
     });
   }
+}
+
+// A controller that is cut off would not learn that its session has ended.
+void StoreCluster::EndSomeSession() {
+  const auto is_database = [](const auto& cut) { return cut.second == Side::kDatabase; };
+  const std::vector<int64_t> sessions = database_.Sessions();
+  if (sessions.empty() || std::ranges::any_of(world_.cuts, is_database)) return;
+  database_.EndSession(sessions[random_.Between(0, static_cast<int64_t>(sessions.size()) - 1)]);
 }
 
 void StoreCluster::RestartDatabase() {

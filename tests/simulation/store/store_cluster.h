@@ -58,6 +58,7 @@ class StoreCluster {
   void InjectIntoDatabase();
   // Partitions the controller for a while.
   void Cut(int member, Side side, double chance, int64_t ms_max);
+  void EndSomeSession();
   void RestartDatabase();
   void ToMember(int member, const ClientRequest& request);
   void ToClient(int client, ClientAnswer answer);

@@ -19,6 +19,7 @@ struct StoreFaults {
   // Probabilities per second.
   double pause = 0;  // Of 0.1 to 6 s, sometimes of a minute.
   double kill = 0;
+  double hand_over = 0;     // To another controller.
   double cut_database = 0;  // A partition between controller and database.
   double cut_workers = 0;
   double cut_clients = 0;
