@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/apply/apply.h"
+#include "controller/kernel/commit_rule.h"
 #include "controller/leader_guard.h"
 #include "proto/support/asio.h"
 #include "proto/support/status_macros.h"
@@ -279,12 +280,18 @@ bool Loop::Commit(const std::vector<LogRecord>& events,
   if (events.empty()) return true;
   const WorkTimer timer(observe_work_, LoopWork::kCommit);
   const absl::Status status = event_log_.Append(events, archived);
-  if (absl::IsResourceExhausted(status)) {
-    UndoTick(status);
-    return false;
+  switch (OutcomeOf(status)) {
+    case CommitOutcome::kDurable:
+      return true;
+    case CommitOutcome::kUndone:
+      UndoTick(status);
+      return false;
+    case CommitOutcome::kLeadershipLost:
+      ExitWithoutLeadership(status);
+    case CommitOutcome::kUnknown:
+      EndProcess(status);
   }
-  if (!status.ok()) EndProcess(status);
-  return true;
+  return false;
 }
 
 void Loop::UndoTick(const absl::Status& cause) {

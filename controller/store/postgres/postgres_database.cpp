@@ -355,6 +355,8 @@ absl::Status PostgresDatabase::RunScript(const std::string& sql) {
   return Finish(PQsendQuery(connection_, sql.c_str()), sql).status();
 }
 
+int PostgresDatabase::socket() const { return PQsocket(connection_); }
+
 bool PostgresDatabase::IsAlive() const { return PQstatus(connection_) == CONNECTION_OK; }
 
 bool PostgresDatabase::IsUsable() const {

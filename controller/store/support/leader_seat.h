@@ -44,9 +44,9 @@ class LeaderSeat {
   // ended the session.
   virtual bool ContinuesLog() const = 0;
 
-  // True as long as no other controller can have taken over because of a missing renewal, by the
-  // monotonic clock of this process. While it is false, the leader must answer nobody. Once this
-  // controller leads, any thread may call this function.
+  // True as long as no other controller can have taken over: the last renewal is recent, by the
+  // monotonic clock of this process, and its session has not ended. While it is false, the leader
+  // must answer nobody. Once this controller leads, any thread may call this function.
   virtual bool MayAnswer() const = 0;
 };
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/store/postgres/leader_rule.h"
+#include "controller/store/leader/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "tests/controller/store/child_process.h"
@@ -27,43 +27,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using testing::HasSubstr;
-
-TEST(LeaderRuleTest, ACandidateWithTheLockTakesOver) {
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 0, .has_lock = true}), CandidateStep::kTakeOver);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 2'499, .has_lock = false}), CandidateStep::kWait);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 2'500, .has_lock = false}),
-            CandidateStep::kEndSessionAndTakeOver);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = -3'600'000, .has_lock = false}), CandidateStep::kWait)
-      << "the clock of the database was set back";
-}
-
-TEST(LeaderRuleTest, ALeaderStopsAnsweringBeforeACandidateMayTakeOver) {
-  EXPECT_FALSE(MayBeReplaced(kRenewEveryMs * 3));
-  EXPECT_TRUE(MayBeReplaced(kTakeOverAfterMs - kRenewEveryMs));
-}
-
-TEST(LeaderRuleTest, OthersYieldToAReportingSuccessorForALimitedTime) {
-  const SuccessorView other{.is_named = true, .is_this = false, .named_ms = 0, .reported_ms = 0};
-  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = other}), CandidateStep::kYield);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 2'500, .successor = other}), CandidateStep::kYield);
-  SuccessorView dead = other;
-  dead.reported_ms = kReadyWithinMs;
-  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = dead}), CandidateStep::kTakeOver);
-  SuccessorView late = other;
-  late.named_ms = kSuccessorWaitMs;
-  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = late}), CandidateStep::kTakeOver);
-  EXPECT_FALSE(IsSuccessor(other));
-}
-
-TEST(LeaderRuleTest, TheSuccessorTakesOverAsSoonAsItHasTheLock) {
-  const SuccessorView named{.is_named = true, .is_this = true, .named_ms = 0, .reported_ms = 0};
-  EXPECT_TRUE(IsSuccessor(named));
-  EXPECT_EQ(NextStepOf({.has_lock = false, .successor = named}), CandidateStep::kWait);
-  EXPECT_EQ(NextStepOf({.has_lock = true, .successor = named}), CandidateStep::kTakeOver);
-  SuccessorView late = named;
-  late.named_ms = kSuccessorWaitMs;
-  EXPECT_FALSE(IsSuccessor(late)) << "it looks at the row at the usual interval again";
-}
 
 class PostgresLeadershipTest : public PostgresFixture {
  protected:
@@ -232,6 +195,39 @@ TEST_F(PostgresLeadershipTest, ALeaderWhoseSessionEndedExits) {
   const absl::Status status = leader->Step();
   EXPECT_TRUE(absl::IsAborted(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("term 1"));
+}
+
+// A candidate gets the lock at once, so the leader must not answer until its next renewal.
+TEST_F(PostgresLeadershipTest, ALeaderWhoseSessionEndedMayNotAnswer) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  EXPECT_TRUE(leader->MayAnswer());
+  const auto start = steady_clock::now();
+  const auto other = Connect();
+  ASSERT_TRUE(other->Run("SELECT pg_terminate_backend(session::int) FROM leader").ok());
+  while (leader->MayAnswer() && steady_clock::now() < start + std::chrono::seconds(30)) {
+    ASSERT_TRUE(other->Run("SELECT pg_sleep(0.001)").ok());
+  }
+  EXPECT_LT(steady_clock::now() - start, milliseconds(kRenewEveryMs));
+}
+
+// After a restart of the server, a leader that is cut off from it may still answer callers.
+TEST_F(PostgresLeadershipTest, AnUnseenLeaderIsReplacedOnceItNoLongerAnswers) {
+  auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto renewed = steady_clock::now();
+  leader = nullptr;
+  const auto same_address = Open("first");
+  EXPECT_LT(StepUntilLeader(*same_address), milliseconds(kTakeOverAfterMs - kRenewEveryMs))
+      << "its predecessor has ended";
+  ASSERT_TRUE(Connect()->RunScript("UPDATE leader SET holder = 'another'").ok());
+  // Waits for the end of the session.
+  ASSERT_TRUE(Connect()->Run("SELECT pg_terminate_backend(session::int, 5000) FROM leader").ok());
+  const auto candidate = Open("next");
+  StepUntilLeader(*candidate);
+  EXPECT_EQ(candidate->term(), 3);
+  EXPECT_FALSE(candidate->ContinuesLog());
+  EXPECT_GE(steady_clock::now() - renewed, milliseconds(kTakeOverAfterMs - kRenewEveryMs));
 }
 
 TEST_F(PostgresLeadershipTest, ALeaderThatLostItsRowExits) {

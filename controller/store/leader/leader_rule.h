@@ -1,7 +1,7 @@
 // The rule for the leader among several controllers on one database: pure, without clock and
-// database.
-#ifndef TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADER_RULE_H_
-#define TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADER_RULE_H_
+// database. leader_kernel.h applies it.
+#ifndef TRAINYARD_CONTROLLER_STORE_LEADER_LEADER_RULE_H_
+#define TRAINYARD_CONTROLLER_STORE_LEADER_LEADER_RULE_H_
 
 #include <cstdint>
 
@@ -16,6 +16,9 @@ inline constexpr int64_t kCandidateEveryMs = 100;
 // A candidate that may take over waits this long for transactions of the old leader. After that it
 // ends their sessions.
 inline constexpr int64_t kRowWaitMs = 200;
+// A candidate that has ended the leader's session polls for its lock this often, at this interval.
+inline constexpr int kLockPolls = 20;
+inline constexpr int64_t kLockPollMs = kRowWaitMs / kLockPolls;
 // A standby reports at this interval that it can take over.
 inline constexpr int64_t kReportEveryMs = 500;
 // A standby without a report for this time is not ready to take over.
@@ -24,6 +27,13 @@ inline constexpr int64_t kReadyWithinMs = 1'500;
 inline constexpr int64_t kSuccessorWaitMs = 2'500;
 // The named successor looks at the row at this interval.
 inline constexpr int64_t kSuccessorEveryMs = 10;
+
+// Returns true if the leader of `term` may write while the leader's row names `row_term`. The row
+// stays locked until the end of the writing transaction, so the answer stays true until then.
+constexpr bool MayWrite(int64_t term, int64_t row_term) { return term > 0 && term == row_term; }
+
+// Returns the term that a take-over begins. A term never begins twice.
+constexpr int64_t NextTerm(int64_t seen_term) { return seen_term + 1; }
 
 // The successor that the leader has named for a hand-over, as a candidate sees it. All times are by
 // the clock of the database.
@@ -56,6 +66,13 @@ struct LeaderView {
   // begin of its term to the end of its session, so no leader has a session if a candidate holds
   // it.
   bool has_lock = false;
+  // The time since the candidate got the lock, by its own monotonic clock.
+  int64_t locked_ms = 0;
+  // The candidate saw the leader before it got the lock, in the same session. The server then
+  // released the lock because the leader's connection has ended, so the leader knows that it no
+  // longer leads. Otherwise the server itself may have been restarted, and a leader that is cut off
+  // from it answers callers until its last renewal is too old.
+  bool saw_leader = true;
   SuccessorView successor;
 };
 
@@ -72,7 +89,11 @@ enum class CandidateStep {
 
 constexpr CandidateStep NextStepOf(const LeaderView& view) {
   if (YieldsTo(view.successor)) return CandidateStep::kYield;
-  if (view.has_lock) return CandidateStep::kTakeOver;
+  if (view.has_lock) {
+    const bool may_answer = !view.saw_leader && view.locked_ms < kTakeOverAfterMs &&
+                            view.unrenewed_ms < kTakeOverAfterMs;
+    return may_answer ? CandidateStep::kWait : CandidateStep::kTakeOver;
+  }
   return view.unrenewed_ms >= kTakeOverAfterMs ? CandidateStep::kEndSessionAndTakeOver
                                                : CandidateStep::kWait;
 }
@@ -87,4 +108,4 @@ constexpr bool MayBeReplaced(int64_t since_renewal_ms) {
 
 }  // namespace trainyard::controller
 
-#endif  // TRAINYARD_CONTROLLER_STORE_POSTGRES_LEADER_RULE_H_
+#endif  // TRAINYARD_CONTROLLER_STORE_LEADER_LEADER_RULE_H_
