@@ -12,6 +12,7 @@
 #include "controller/store/postgres/leader_lease.h"
 #include "controller/store/postgres/postgres_connections.h"
 #include "controller/store/postgres/postgres_event_log.h"
+#include "controller/store/postgres/postgres_probe.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "controller/store/postgres/server_wait.h"
 #include "controller/store/stores.h"
@@ -58,6 +59,7 @@ absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options) {
   TRAINYARD_RETURN_IF_ERROR(CheckNoFiles(options.data_directory));
   TRAINYARD_ASSIGN_OR_RETURN(const auto database, wait.Connect(options.settings));
   stores.database = database->name();
+  stores.probe = std::make_unique<PostgresProbe>(options.settings);
   TRAINYARD_ASSIGN_OR_RETURN(stores.cluster_id, PrepareSchema(options, *database));
   int64_t term = options.leader_term;
   if (term == 0) {

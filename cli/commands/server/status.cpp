@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/output/answered_at.h"
+#include "cli/output/database_view.h"
 #include "cli/output/readable.h"
 #include "cli/output/stable_json.h"
 #include "proto/support/status_macros.h"
@@ -72,14 +73,23 @@ std::string RoleText(const v1::Leadership& leadership, Timestamp now) {
                       leadership.term());
 }
 
-// Returns one line per controller of the list other than `except`.
-std::string OtherControllers(const Client& client, const std::string& except, Timestamp now) {
+// Returns how far the state of a follower is behind the leader's; empty if unknown.
+std::string BehindText(const v1::GetServerInfoResponse& other, uint64_t revision) {
+  if (other.leadership().leads() || other.revision() == 0 || revision == 0) return "";
+  if (other.revision() >= revision) return ", up to date";
+  return absl::StrCat(", ", revision - other.revision(), " events behind");
+}
+
+// Returns one line per controller of the list other than `except`. `revision` is that of the
+// leader; 0 if unknown.
+std::string OtherControllers(const Client& client, const std::string& except, uint64_t revision,
+                             Timestamp now) {
   std::string lines;
   for (const std::string& controller : client.controllers()) {
     if (controller == except) continue;
     const auto info = client.GetServerInfoOf(controller);
     absl::StrAppend(&lines, "  other        ", controller, ": ",
-                    info.ok() ? RoleText(info->leadership(), now)
+                    info.ok() ? RoleText(info->leadership(), now) + BehindText(*info, revision)
                               : OneLine(std::string(info.status().message())),
                     "\n");
   }
@@ -90,7 +100,7 @@ std::string OtherControllers(const Client& client, const std::string& except, Ti
 absl::Status NoLeader(const absl::Status& error, const Client& client, Timestamp now) {
   if (client.controllers().size() < 2 || !absl::IsUnavailable(error)) return error;
   return absl::UnavailableError(
-      absl::StrCat(error.message(), "\n", OtherControllers(client, "", now)));
+      absl::StrCat(error.message(), "\n", OtherControllers(client, "", 0, now)));
 }
 
 }  // namespace
@@ -119,8 +129,10 @@ Outcome RunServerStatus(Context& context) {
                        << "\n  access       " << info.access() << "\n";
   if (info.has_leadership()) {
     *context.console.out << "  role         " << RoleText(info.leadership(), now) << "\n"
-                         << OtherControllers(context.client, context.client.server(), now);
+                         << OtherControllers(context.client, context.client.server(),
+                                             info.revision(), now);
   }
+  PrintDatabase(info, context.client.controllers(), now, *context.console.out);
   const auto who = context.client.WhoAmI([&] {
     v1::WhoAmIRequest request;
     request.set_user(context.environment.user);

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/postgres/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
+#include "controller/store/postgres/postgres_probe.h"
 
 namespace trainyard::controller {
 namespace {
@@ -64,7 +65,7 @@ absl::Status Leadership::Connect() {
   has_lock_ = false;
   looks_in_session_ = 0;
   TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
-  return absl::OkStatus();
+  return MarkController(holder_, *database_);
 }
 
 int64_t Leadership::interval_ms() const { return term_ == 0 ? kCandidateEveryMs : kRenewEveryMs; }

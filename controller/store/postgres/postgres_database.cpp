@@ -355,6 +355,11 @@ absl::Status PostgresDatabase::RunScript(const std::string& sql) {
   return Finish(PQsendQuery(connection_, sql.c_str()), sql).status();
 }
 
+std::string PostgresDatabase::host() const {
+  const char* host = PQhost(connection_);
+  return host == nullptr ? "" : host;
+}
+
 bool PostgresDatabase::IsAlive() const { return PQstatus(connection_) == CONNECTION_OK; }
 
 bool PostgresDatabase::IsUsable() const {

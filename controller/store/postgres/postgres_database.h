@@ -101,6 +101,8 @@ class PostgresDatabase final : public SqlDatabase {
 
   // Host and name of the database, for messages.
   const std::string& name() const override { return name_; }
+  // Host or socket directory of the server.
+  std::string host() const;
   // The process id of this session on the server.
   int64_t session() const { return session_; }
   // False once the connection is lost.
