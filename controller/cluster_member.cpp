@@ -10,6 +10,7 @@
 #include "controller/cluster_id.h"
 #include "controller/election.h"
 #include "controller/store/stores.h"
+#include "controller/store_opening.h"
 #include "proto/access/address.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -40,7 +41,8 @@ absl::StatusOr<ClusterMember> StartMember(
                                     .data_directory = options.data_dir,
                                     .new_cluster_id = NewClusterId(),
                                     .holder = resolved.advertise};
-  const ElectionHooks hooks{.open_seat = [&stores] { return OpenLeaderSeat(stores); },
+  SeatOpening opening(stores);
+  const ElectionHooks hooks{.open_seat = [&opening] { return opening.Open(); },
                             .stop_requested = std::move(stop_requested)};
   TRAINYARD_ASSIGN_OR_RETURN(auto seat, WaitToLead(hooks, clock, resolved));
   ClusterMember member;

@@ -20,6 +20,11 @@
 namespace trainyard::controller {
 namespace {
 
+// A candidate checks the schema with about 20 statements. Together with the two connections, it has
+// a seat or an error within 30 s, even if a server that recovers from a crash answers each of them
+// slowly.
+constexpr int kPrepareSeatMs = 10'000;
+
 // The data directory of a cluster on SQLite has a history that the database lacks.
 absl::Status CheckNoFiles(const std::string& directory) {
   const std::string path = directory + "/events.db";
@@ -47,6 +52,7 @@ absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOp
   TRAINYARD_RETURN_IF_ERROR(MakeDataDirectory(options.data_directory));
   TRAINYARD_RETURN_IF_ERROR(CheckNoFiles(options.data_directory));
   TRAINYARD_ASSIGN_OR_RETURN(const auto database, PostgresDatabase::Connect(options.settings));
+  database->LimitAll(kPrepareSeatMs);
   TRAINYARD_RETURN_IF_ERROR(PrepareSchema(options, *database).status());
   TRAINYARD_ASSIGN_OR_RETURN(auto leadership, Leadership::Open(options.settings, options.holder));
   return leadership;
