@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "controller/store/postgres/postgres_database.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/store/postgres/postgres_server.h"
@@ -119,6 +120,8 @@ class MigrateTest : public testing::Test {
     EXPECT_GT((*blocker)->QueryInt64("SELECT COUNT(*) FROM event").value_or(0), 0);
     move.Signal(SIGKILL);
     move.Wait();
+    // The session of the killed process ends when it can no longer answer.
+    ASSERT_TRUE((*blocker)->Run("SELECT pg_advisory_unlock(42)").ok());
     ASSERT_TRUE((*blocker)->RunScript("DROP FUNCTION block() CASCADE").ok());
   }
 
