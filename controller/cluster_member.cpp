@@ -11,6 +11,7 @@
 #include "controller/election.h"
 #include "controller/log_follower.h"
 #include "controller/store/stores.h"
+#include "controller/store_opening.h"
 #include "proto/access/address.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -41,9 +42,10 @@ absl::StatusOr<ClusterMember> StartMember(const ControllerOptions& options, cons
                                     .new_cluster_id = NewClusterId(),
                                     .holder = resolved.advertise,
                                     .version = TRAINYARD_VERSION};
+  SeatOpening opening(stores);
   LogFollower follower([&stores] { return OpenLogTail(stores); });
   const ElectionHooks election{
-      .open_seat = [&stores] { return OpenLeaderSeat(stores); },
+      .open_seat = [&opening] { return opening.Open(); },
       .stop_requested = std::move(hooks.stop_requested),
       .position = [&follower] { return follower.position(); },
       .problem = [&follower] { return follower.Problem(); },

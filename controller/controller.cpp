@@ -15,11 +15,13 @@
 #include "controller/access/listener_rule.h"
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
+#include "controller/api/cluster/database_checks.h"
 #include "controller/api/context/api.h"
 #include "controller/api/job_files/code_sources.h"
 #include "controller/cluster_id.h"
 #include "controller/code_cleaner.h"
 #include "controller/core/observations/observe.h"
+#include "controller/database_monitor.h"
 #include "controller/front_door.h"
 #include "controller/history_check.h"
 #include "controller/hooks/hook_sender.h"
@@ -166,6 +168,7 @@ struct Controller::Parts {
             stores.code_store == nullptr ? nullptr : &code_sources,
             options.hand_over},
         scrubber(DatabaseFilesOf(stores), health, clock),
+        database(stores.probe.get(), clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
                options.retention),
@@ -216,6 +219,9 @@ struct Controller::Parts {
     AddStorageSamples(health, set);
     AddSpaceSamples(pruner.Space(), set);
     AddScrubSamples(scrubber.Report(), set);
+    v1::GetServerInfoResponse info = api.server_info;
+    database.AddTo(info);
+    AddDatabaseSamples(info, set);
     AddCertificateSample(door.certificate.expires_ms(), set);
     if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
   }
@@ -227,6 +233,10 @@ struct Controller::Parts {
     if (!expiry.empty()) answer.add_warnings(expiry);
     for (v1::StoreScrub& scrub : scrubber.Report()) *answer.add_scrubs() = std::move(scrub);
     for (v1::HookStatus& hook : hooks.Report()) *answer.add_hooks() = std::move(hook);
+    database.AddTo(answer);
+    for (std::string& warning : DatabaseWarnings(answer, clock.Now())) {
+      answer.add_warnings(std::move(warning));
+    }
   }
 
   // Starts listening for HTTP. Does nothing if no HTTP address is set.
@@ -250,6 +260,7 @@ struct Controller::Parts {
     pruner.Start();
     code_cleaner.Start();
     scrubber.Start();
+    database.Start();
     door.StartWatches();
     root.Start();
   }
@@ -343,6 +354,7 @@ struct Controller::Parts {
   MetricsExporter exporter;
   const Api api;
   StoreScrubber scrubber;
+  DatabaseMonitor database;
   LoopEndedJobs ended_jobs;
   Pruner pruner;
   CodeCleaner code_cleaner;
@@ -479,6 +491,7 @@ void Controller::Stop() {
   parts_->readers.Join();
   SaveSessions();
   parts_->scrubber.Stop();
+  parts_->database.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();
   parts_->code_cleaner.Stop();

@@ -14,6 +14,7 @@
 #include "controller/store/files/data_directory.h"
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"
+#include "controller/store/support/database_probe.h"
 #include "controller/store/support/leader_seat.h"
 #include "controller/store/support/store_lease.h"
 #include "proto/code/blob_store.h"
@@ -30,6 +31,8 @@ struct Stores {
   std::string database;
   // The id of the cluster in the PostgreSQL database. Empty for stores in files or in memory.
   std::string cluster_id;
+  // Reads the facts about the database server. Null for stores in files or in memory.
+  std::unique_ptr<DatabaseProbe> probe;
   std::unique_ptr<EventLog> events;
   std::unique_ptr<MetricStore> metrics;
   std::unique_ptr<LogStore> logs;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/output/cluster/database_view.h"
 #include "cli/output/files/stable_json.h"
 #include "cli/output/terminal/answered_at.h"
 #include "cli/output/terminal/readable.h"
@@ -133,6 +134,7 @@ Outcome RunServerStatus(Context& context) {
                          << OtherControllers(context.client, context.client.server(),
                                              info.revision(), now);
   }
+  PrintDatabase(info, context.client.controllers(), now, *context.console.out);
   const auto who = context.client.WhoAmI([&] {
     v1::WhoAmIRequest request;
     request.set_user(context.environment.user);

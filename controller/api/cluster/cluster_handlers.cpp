@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/api/cluster/database_checks.h"
 #include "controller/core/decide/decide.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/references.h"
@@ -88,6 +89,9 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
         absl::StrCat(hook.name(), hook.error().empty() ? ": works" : ": ", hook.error()),
         "check that the receiver of this hook accepts POST requests, or that the program of this "
         "hook exits with 0; until then, events are queued");
+  }
+  for (v1::NodeCheck& check : DatabaseChecks(space, view.now)) {
+    *response.add_controller() = std::move(check);
   }
   const auto& warnings = api.server_info.warnings();
   add("access", warnings.empty(), warnings.empty() ? api.server_info.access() : warnings.Get(0),

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/leader/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
+#include "controller/store/postgres/postgres_probe.h"
 
 namespace trainyard::controller {
 namespace {
@@ -93,7 +94,7 @@ absl::Status Leadership::Connect() {
   kernel_.SessionOpened();
   TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
   socket_.Reset(dup(database_->socket()));
-  return absl::OkStatus();
+  return MarkController(kernel_.holder(), *database_);
 }
 
 bool Leadership::SessionHasEnded() const {
