@@ -15,11 +15,13 @@
 #include "controller/access/listener_rule.h"
 #include "controller/access/local_listener.h"
 #include "controller/access/server_credentials.h"
+#include "controller/api/cluster/database_checks.h"
 #include "controller/api/context/api.h"
 #include "controller/api/job_files/code_sources.h"
 #include "controller/cluster_id.h"
 #include "controller/code_cleaner.h"
 #include "controller/core/observations/observe.h"
+#include "controller/database_monitor.h"
 #include "controller/front_door.h"
 #include "controller/history_check.h"
 #include "controller/hooks/hook_sender.h"
@@ -42,7 +44,7 @@
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
 #include "proto/access/local_socket.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -163,8 +165,10 @@ struct Controller::Parts {
             door.gate,
             start_forecaster,
             stores.code_store.get(),
-            stores.code_store == nullptr ? nullptr : &code_sources},
+            stores.code_store == nullptr ? nullptr : &code_sources,
+            options.hand_over},
         scrubber(DatabaseFilesOf(stores), health, clock),
+        database(stores.probe.get(), clock),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
                options.retention),
@@ -215,6 +219,9 @@ struct Controller::Parts {
     AddStorageSamples(health, set);
     AddSpaceSamples(pruner.Space(), set);
     AddScrubSamples(scrubber.Report(), set);
+    v1::GetServerInfoResponse info = api.server_info;
+    database.AddTo(info);
+    AddDatabaseSamples(info, set);
     AddCertificateSample(door.certificate.expires_ms(), set);
     if (dashboard != nullptr) AddStreamSamples(dashboard->Streams(), set);
   }
@@ -226,6 +233,10 @@ struct Controller::Parts {
     if (!expiry.empty()) answer.add_warnings(expiry);
     for (v1::StoreScrub& scrub : scrubber.Report()) *answer.add_scrubs() = std::move(scrub);
     for (v1::HookStatus& hook : hooks.Report()) *answer.add_hooks() = std::move(hook);
+    database.AddTo(answer);
+    for (std::string& warning : DatabaseWarnings(answer, clock.Now())) {
+      answer.add_warnings(std::move(warning));
+    }
   }
 
   // Starts listening for HTTP. Does nothing if no HTTP address is set.
@@ -249,6 +260,7 @@ struct Controller::Parts {
     pruner.Start();
     code_cleaner.Start();
     scrubber.Start();
+    database.Start();
     door.StartWatches();
     root.Start();
   }
@@ -342,6 +354,7 @@ struct Controller::Parts {
   MetricsExporter exporter;
   const Api api;
   StoreScrubber scrubber;
+  DatabaseMonitor database;
   LoopEndedJobs ended_jobs;
   Pruner pruner;
   CodeCleaner code_cleaner;
@@ -382,8 +395,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
     int64_t& term = resolved.loop.core.leader_term;
     term = std::max<int64_t>(term, newest.front().event().leader_term());
   }
-  TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop,
-                             Loop::Recover(*stores.events, clock, resolved.loop));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      std::unique_ptr<Loop> loop,
+      Loop::Recover(*stores.events, clock, resolved.loop, options.replayed.get()));
   TRAINYARD_ASSIGN_OR_RETURN(std::string cluster_id, ClusterIdOf(stores, loop->LogIsEmpty()));
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
   resolved.retention.policy = RetentionOf(stores, options.retention.policy);
@@ -442,27 +456,42 @@ std::string Controller::http_address() const {
   return parts_->dashboard == nullptr ? "" : parts_->dashboard->address();
 }
 
-void Controller::Stop() {
-  if (std::exchange(parts_->stopped, true)) return;
-  // Streams check the signal after the next tick. Calls that are still open after kCallGrace are
-  // canceled.
+void Controller::EndService(std::chrono::milliseconds grace) {
+  EndCalls(grace);
+  SaveSessions();
+  parts_->ingest.Stop();
+  parts_->loop->Stop();
+}
+
+void Controller::EndCalls(std::chrono::milliseconds grace) {
+  // Streams check the signal after the next tick.
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
   parts_->local.Stop();
   parts_->door.token_watch.Stop();
   if (parts_->listening.server != nullptr) {
-    parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
+    parts_->listening.server->Shutdown(std::chrono::system_clock::now() + grace);
     parts_->listening.server->Wait();
   }
   if (parts_->dashboard != nullptr) parts_->dashboard->Stop();
-  parts_->progress_recovery.reset();
-  parts_->searchers.Join();
-  parts_->readers.Join();
+}
+
+void Controller::SaveSessions() {
   if (const absl::Status saved = parts_->door.gate.SaveSessions(); !saved.ok()) {
     spdlog::warn("cannot store the dashboard sessions: {}", std::string(saved.message()));
   }
+}
+
+void Controller::Stop() {
+  if (std::exchange(parts_->stopped, true)) return;
+  EndCalls(kCallGrace);
+  parts_->progress_recovery.reset();
+  parts_->searchers.Join();
+  parts_->readers.Join();
+  SaveSessions();
   parts_->scrubber.Stop();
+  parts_->database.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();
   parts_->code_cleaner.Stop();

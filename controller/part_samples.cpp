@@ -1,5 +1,11 @@
 #include "controller/part_samples.h"
 
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "controller/api/cluster/database_checks.h"
+
 namespace trainyard::controller {
 namespace {
 
@@ -37,6 +43,51 @@ constexpr MetricInfo kStreams{"trainyard_http_streams", "Open event streams of d
 constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
                                      "Event streams closed because the client was too slow.",
                                      prometheus::MetricType::Counter};
+
+constexpr MetricInfo kLeaderTerm{
+    "trainyard_leader_term",
+    "Term of the leading controller. A take-over by another controller begins the next term."};
+constexpr MetricInfo kStandbyControllers{"trainyard_standby_controllers",
+                                         "Standbys with a session on the database."};
+constexpr MetricInfo kDatabaseRead{
+    "trainyard_database_readable",
+    "1 if the newest read of the state of the database server succeeded, else 0."};
+constexpr MetricInfo kDatabaseDurable{
+    "trainyard_database_durable",
+    "0 if a crash of the database server can lose acknowledged changes by its settings, else 1."};
+constexpr MetricInfo kDatabaseSize{"trainyard_database_size_bytes",
+                                   "Size of the whole PostgreSQL database."};
+constexpr MetricInfo kDatabaseConnections{
+    "trainyard_database_connections",
+    "Connections in use, of the limit that is closest to being reached."};
+constexpr MetricInfo kDatabaseConnectionsMax{
+    "trainyard_database_connections_max",
+    "The limit on connections that is closest to being reached: of server, user or database."};
+constexpr MetricInfo kDatabaseReplicas{
+    "trainyard_database_replicas",
+    "Connected replicas of the database server, by synchronous state (unknown without the right)."};
+constexpr MetricInfo kReplicaLag{"trainyard_database_replica_lag_seconds",
+                                 "Longest delay until recent changes were applied by a replica."};
+constexpr MetricInfo kReplicaBehind{
+    "trainyard_database_replica_behind_bytes",
+    "Most bytes of the write-ahead log that a replica has not applied."};
+
+void AddReplicaSamples(const v1::DatabaseStatus& database, MetricSet& metrics) {
+  std::map<std::string, int> by_state;
+  int64_t lag_ms = 0;
+  int64_t behind_bytes = 0;
+  for (const v1::DatabaseReplica& replica : database.replicas()) {
+    ++by_state[replica.sync_state().empty() ? "unknown" : replica.sync_state()];
+    lag_ms = std::max(lag_ms, replica.lag_ms());
+    behind_bytes = std::max(behind_bytes, replica.behind_bytes());
+  }
+  for (const auto& [state, count] : by_state) {
+    metrics.Add(kDatabaseReplicas, {{"sync_state", state}}, count);
+  }
+  if (database.replicas().empty() || !database.replicas_readable()) return;
+  metrics.Add(kReplicaLag, {}, static_cast<double>(lag_ms) / 1000);
+  metrics.Add(kReplicaBehind, {}, static_cast<double>(behind_bytes));
+}
 
 }  // namespace
 
@@ -76,6 +127,20 @@ void AddScrubSamples(const std::vector<v1::StoreScrub>& scrubs, MetricSet& metri
 void AddStreamSamples(const http::StreamStatistics& statistics, MetricSet& metrics) {
   metrics.Add(kStreams, {}, statistics.open);
   metrics.Add(kStreamsDropped, {}, static_cast<double>(statistics.dropped));
+}
+
+void AddDatabaseSamples(const v1::GetServerInfoResponse& info, MetricSet& metrics) {
+  metrics.Add(kLeaderTerm, {}, static_cast<double>(info.leadership().term()));
+  if (!info.has_database()) return;
+  const v1::DatabaseStatus& database = info.database();
+  metrics.Add(kDatabaseRead, {}, database.error().empty() ? 1 : 0);
+  if (database.read_ms() == 0) return;
+  metrics.Add(kStandbyControllers, {}, info.standbys_size());
+  metrics.Add(kDatabaseDurable, {}, SurvivesCrash(database) ? 1 : 0);
+  metrics.Add(kDatabaseSize, {}, static_cast<double>(database.size_bytes()));
+  metrics.Add(kDatabaseConnections, {}, static_cast<double>(database.connections()));
+  metrics.Add(kDatabaseConnectionsMax, {}, static_cast<double>(database.connections_max()));
+  AddReplicaSamples(database, metrics);
 }
 
 void AddCertificateSample(std::optional<Timestamp> expires_ms, MetricSet& metrics) {

@@ -20,6 +20,9 @@ void AddStorageSamples(const StorageHealth& health, MetricSet& metrics);
 void AddSpaceSamples(const SpaceReport& space, MetricSet& metrics);
 void AddScrubSamples(const std::vector<v1::StoreScrub>& scrubs, MetricSet& metrics);
 void AddStreamSamples(const http::StreamStatistics& statistics, MetricSet& metrics);
+// Adds the term of the leader and, if the stores are in a database server, its state and the number
+// of standbys.
+void AddDatabaseSamples(const v1::GetServerInfoResponse& info, MetricSet& metrics);
 // Adds the expiry time of the TLS certificate. Adds nothing without TLS.
 void AddCertificateSample(std::optional<Timestamp> expires_ms, MetricSet& metrics);
 

@@ -1,12 +1,37 @@
 #include "controller/store_opening.h"
 
+#include <chrono>
+#include <utility>
+
 #include "controller/cluster_id.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
+namespace {
+
+constexpr std::chrono::seconds kSlowOpening{2};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LeaderSeat>> SeatOpening::Open() {
+  if (!std::exchange(logged_, true)) {
+    spdlog::info("connecting to the database as {}", stores_.holder);
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  auto seat = OpenLeaderSeat(stores_);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  if (time >= kSlowOpening) {
+    spdlog::warn(
+        "connecting to the database took {:.1f} s; check the load of its server and the "
+        "resolution of its host name",
+        time.count());
+  }
+  return seat;
+}
 
 absl::StatusOr<Stores> OpenStores(const ControllerOptions& options) {
   if (options.postgres.empty()) return OpenSqliteStores(options.data_dir);
+  spdlog::info("opening the stores in PostgreSQL");
   return OpenPostgresStores(
       {.settings = options.postgres,
        .data_directory = options.data_dir,

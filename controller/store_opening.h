@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_STORE_OPENING_H_
 #define TRAINYARD_CONTROLLER_STORE_OPENING_H_
 
+#include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -13,6 +14,20 @@ namespace trainyard::controller {
 // Opens the stores in the PostgreSQL database of the options, or in the data directory. On a
 // database, this process must lead the term of the options (cluster_member.h).
 absl::StatusOr<Stores> OpenStores(const ControllerOptions& options);
+
+// Calls OpenLeaderSeat. Logs the begin of the first call, and each call that takes long, so that a
+// slow or overloaded database server does not look like a controller that does nothing.
+class SeatOpening {
+ public:
+  // `stores` must outlive this object.
+  explicit SeatOpening(const PostgresStoreOptions& stores) : stores_(stores) {}
+
+  absl::StatusOr<std::unique_ptr<LeaderSeat>> Open();
+
+ private:
+  const PostgresStoreOptions& stores_;
+  bool logged_ = false;  // True after the first call.
+};
 
 // Returns the id of the cluster to which the stores belong. `log_is_empty`: the event log has no
 // event.

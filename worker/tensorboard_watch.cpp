@@ -12,11 +12,9 @@
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/text/utf8.h"
 #include "spdlog/spdlog.h"
 #include "worker/checkpoint_scan.h"
 #include "worker/tail/checkpoint_lines.h"
-#include "worker/tail/telemetry_values.h"
 
 namespace trainyard::worker {
 namespace {
@@ -24,7 +22,6 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr char kTensorboardAlert[] = "tensorboard";
-constexpr std::size_t kMostTensorboardReports = 20;
 constexpr std::size_t kMaxTensorboardStateBytes = 1 << 20;
 // Programs write files beside each other, or one directory per run and group of metrics.
 constexpr const char* kEventFiles[] = {"*tfevents.*", "*/*tfevents.*", "*/*/*tfevents.*",
@@ -46,6 +43,10 @@ absl::StatusOr<std::string> ReadFrom(const std::string& path, int64_t offset, st
 }
 
 }  // namespace
+
+TensorboardWatch::TensorboardWatch(Options options)
+    : options_(std::move(options)),
+      reports_(options_.name, kTensorboardAlert, options_.telemetry) {}
 
 void TensorboardWatch::Begin() { Load(); }
 
@@ -111,7 +112,7 @@ bool TensorboardWatch::Look(WatchLook look) {
   const auto sizes = Sizes();
   if (!sizes.ok()) {
     // Programs create the directory with their first metrics.
-    if (!absl::IsNotFound(sizes.status())) Report(Text(sizes.status()), look);
+    if (!absl::IsNotFound(sizes.status())) reports_.Report(Text(sizes.status()), look);
     return false;
   }
   std::map<std::string, v1::TensorboardFile> next = files_;
@@ -144,7 +145,7 @@ bool TensorboardWatch::Look(WatchLook look) {
   if (!is_written) return true;
   files_ = std::move(next);
   if (!lines.empty()) StoreState();
-  for (const std::string& problem : problems) Report(problem, look);
+  for (const std::string& problem : problems) reports_.Report(problem, look);
   return more;
 }
 
@@ -154,17 +155,6 @@ void TensorboardWatch::StoreState() const {
   const absl::Status stored = WriteFileAtomically(options_.state_path, state.SerializeAsString());
   // Without the file, a restarted worker reads no earlier bytes.
   if (!stored.ok()) spdlog::warn("{}: {}", options_.name, Text(stored));
-}
-
-void TensorboardWatch::Report(const std::string& text, WatchLook look) {
-  if (reported_.size() >= kMostTensorboardReports || !reported_.insert(text).second) return;
-  spdlog::warn("{}: {}", options_.name, text);
-  v1::AlertRecord alert;
-  alert.set_code(kTensorboardAlert);
-  alert.set_message(std::string(Utf8Prefix(text, kMaxTelemetryTextBytes)));
-  const absl::Status written =
-      AppendTelemetry(options_.telemetry, AlertLine(alert, NowMs()), look != WatchLook::kRunning);
-  if (!written.ok()) reported_.erase(text);
 }
 
 }  // namespace trainyard::worker

@@ -12,12 +12,19 @@
 #include "controller/store/postgres/leader_lease.h"
 #include "controller/store/postgres/postgres_connections.h"
 #include "controller/store/postgres/postgres_event_log.h"
+#include "controller/store/postgres/postgres_log_tail.h"
+#include "controller/store/postgres/postgres_probe.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "controller/store/postgres/server_wait.h"
 #include "controller/store/stores.h"
 
 namespace trainyard::controller {
 namespace {
+
+// A candidate checks the schema with about 20 statements. Together with the two connections, it has
+// a seat or an error within 30 s, even if a server that recovers from a crash answers each of them
+// slowly.
+constexpr int kPrepareSeatMs = 10'000;
 
 // The data directory of a cluster on SQLite has a history that the database lacks.
 absl::Status CheckNoFiles(const std::string& directory) {
@@ -46,9 +53,16 @@ absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOp
   TRAINYARD_RETURN_IF_ERROR(MakeDataDirectory(options.data_directory));
   TRAINYARD_RETURN_IF_ERROR(CheckNoFiles(options.data_directory));
   TRAINYARD_ASSIGN_OR_RETURN(const auto database, PostgresDatabase::Connect(options.settings));
+  database->LimitAll(kPrepareSeatMs);
   TRAINYARD_RETURN_IF_ERROR(PrepareSchema(options, *database).status());
-  TRAINYARD_ASSIGN_OR_RETURN(auto leadership, Leadership::Open(options.settings, options.holder));
+  TRAINYARD_ASSIGN_OR_RETURN(auto leadership,
+                             Leadership::Open(options.settings, options.holder, options.version));
   return leadership;
+}
+
+absl::StatusOr<std::unique_ptr<LogTail>> OpenLogTail(const PostgresStoreOptions& options) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto tail, PostgresLogTail::Open(options.settings));
+  return tail;
 }
 
 absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options) {
@@ -58,6 +72,7 @@ absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options) {
   TRAINYARD_RETURN_IF_ERROR(CheckNoFiles(options.data_directory));
   TRAINYARD_ASSIGN_OR_RETURN(const auto database, wait.Connect(options.settings));
   stores.database = database->name();
+  stores.probe = std::make_unique<PostgresProbe>(options.settings);
   TRAINYARD_ASSIGN_OR_RETURN(stores.cluster_id, PrepareSchema(options, *database));
   int64_t term = options.leader_term;
   if (term == 0) {

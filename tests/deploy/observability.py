@@ -14,7 +14,7 @@ RULE_FILES = [
 DASHBOARD_FOLDER = os.path.join(ROOT, "deploy/grafana/dashboards")
 GOLDEN_FILES = [
     os.path.join(ROOT, "tests/deploy/golden", name)
-    for name in ("controller_metrics.txt", "worker_metrics.txt")
+    for name in ("controller_metrics.txt", "database_metrics.txt", "worker_metrics.txt")
 ]
 # Series that Prometheus itself creates.
 BUILT_IN = {"up", "ALERTS"}
@@ -85,10 +85,17 @@ def metrics_of(expr):
     return {name for name in names if name not in words}
 
 
-def exported_metrics():
+def metrics_of_database_servers():
+    """Names of the series that only a controller on PostgreSQL exports."""
+    database = [path for path in GOLDEN_FILES if path.endswith("database_metrics.txt")]
+    others = [path for path in GOLDEN_FILES if path not in database]
+    return set(exported_metrics(database)) - set(exported_metrics(others))
+
+
+def exported_metrics(files=None):
     """Names of all series that the real exporters write, by the golden pages."""
     names = {}
-    for path in GOLDEN_FILES:
+    for path in files or GOLDEN_FILES:
         for line in read(path).splitlines():
             kind, name, labels = re.match(r"(\w+) (\w+)\{(.*)\}", line).groups()
             for suffix in ("_bucket", "_sum", "_count") if kind == "histogram" else ("",):

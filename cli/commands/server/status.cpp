@@ -5,9 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/output/answered_at.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/cluster/database_view.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/answered_at.h"
+#include "cli/output/terminal/readable.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -72,15 +73,26 @@ std::string RoleText(const v1::Leadership& leadership, Timestamp now) {
                       leadership.term());
 }
 
-// Returns one line per controller of the list other than `except`.
-std::string OtherControllers(const Client& client, const std::string& except, Timestamp now) {
+// Returns, for example, "; 3 events behind". `revision` is that of the leader, which answered
+// first; 0 if no leader answered. Empty if the controller does not follow the log.
+std::string LagText(const v1::GetServerInfoResponse& standby, uint64_t revision) {
+  if (standby.leadership().leads() || standby.revision() == 0 || revision == 0) return "";
+  const uint64_t behind = revision > standby.revision() ? revision - standby.revision() : 0;
+  return behind == 0 ? "; up to date"
+                     : absl::StrCat("; ", behind, behind == 1 ? " event" : " events", " behind");
+}
+
+// Returns one line per controller of the list other than `except`. `revision` is as in LagText.
+std::string OtherControllers(const Client& client, const std::string& except, uint64_t revision,
+                             Timestamp now) {
   std::string lines;
   for (const std::string& controller : client.controllers()) {
     if (controller == except) continue;
     const auto info = client.GetServerInfoOf(controller);
     absl::StrAppend(&lines, "  other        ", controller, ": ",
-                    info.ok() ? RoleText(info->leadership(), now)
-                              : OneLine(std::string(info.status().message())),
+                    info.ok()
+                        ? absl::StrCat(RoleText(info->leadership(), now), LagText(*info, revision))
+                        : OneLine(std::string(info.status().message())),
                     "\n");
   }
   return lines;
@@ -90,7 +102,7 @@ std::string OtherControllers(const Client& client, const std::string& except, Ti
 absl::Status NoLeader(const absl::Status& error, const Client& client, Timestamp now) {
   if (client.controllers().size() < 2 || !absl::IsUnavailable(error)) return error;
   return absl::UnavailableError(
-      absl::StrCat(error.message(), "\n", OtherControllers(client, "", now)));
+      absl::StrCat(error.message(), "\n", OtherControllers(client, "", 0, now)));
 }
 
 }  // namespace
@@ -119,8 +131,10 @@ Outcome RunServerStatus(Context& context) {
                        << "\n  access       " << info.access() << "\n";
   if (info.has_leadership()) {
     *context.console.out << "  role         " << RoleText(info.leadership(), now) << "\n"
-                         << OtherControllers(context.client, context.client.server(), now);
+                         << OtherControllers(context.client, context.client.server(),
+                                             info.revision(), now);
   }
+  PrintDatabase(info, context.client.controllers(), now, *context.console.out);
   const auto who = context.client.WhoAmI([&] {
     v1::WhoAmIRequest request;
     request.set_user(context.environment.user);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "controller/api/cluster/database_checks.h"
 #include "controller/core/decide/decide.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/decide/references.h"
@@ -18,6 +19,7 @@
 #include "controller/core/state/nodes/topology.h"
 #include "controller/store/files/moved_mark.h"
 #include "controller/store/files/store_check.h"
+#include "proto/jobspec/topology_file.h"
 #include "proto/json/enum_text.h"
 
 namespace trainyard::controller {
@@ -88,6 +90,9 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
         "check that the receiver of this hook accepts POST requests, or that the program of this "
         "hook exits with 0; until then, events are queued");
   }
+  for (v1::NodeCheck& check : DatabaseChecks(space, view.now)) {
+    *response.add_controller() = std::move(check);
+  }
   const auto& warnings = api.server_info.warnings();
   add("access", warnings.empty(), warnings.empty() ? api.server_info.access() : warnings.Get(0),
       "configure a TLS certificate and start the controller without --insecure");
@@ -146,8 +151,10 @@ void handlers::GetTopology(const Api& api, const Principal& /*principal*/,
       [reply = std::move(reply)](const ClusterView& view) { reply(TopologyReport(view)); });
 }
 
-void handlers::SetTopology(const Api& api, const Principal& principal,
-                           v1::SetTopologyRequest request, Reply<v1::SetTopologyResponse> reply) {
+namespace {
+
+void ReplaceTopology(const Api& api, const Principal& principal, v1::SetTopologyRequest request,
+                     Reply<v1::SetTopologyResponse> reply) {
   api.loop.Submit(
       controller::SetTopology{std::move(request), principal},
       [reply = std::move(reply)](const RequestOutcome& outcome, const ClusterView& view) {
@@ -159,6 +166,28 @@ void handlers::SetTopology(const Api& api, const Principal& principal,
         }
         reply(std::move(response));
       });
+}
+
+}  // namespace
+
+// Parses a topology file on a reader thread, because YAML of 1 MiB takes longer than a request may
+// block the threads of gRPC or HTTP.
+void handlers::SetTopology(const Api& api, const Principal& principal,
+                           v1::SetTopologyRequest request, Reply<v1::SetTopologyResponse> reply) {
+  if (request.topology_file().empty()) {
+    return ReplaceTopology(api, principal, std::move(request), std::move(reply));
+  }
+  if (request.has_topology()) {
+    return reply(absl::InvalidArgumentError("set either topology or topology_file, not both"));
+  }
+  const bool queued = api.readers.TryPost([&api, principal, request, reply]() mutable {
+    absl::StatusOr<v1::Topology> topology = ParseTopology(request.topology_file());
+    if (!topology.ok()) return reply(topology.status());
+    request.clear_topology_file();
+    *request.mutable_topology() = *std::move(topology);
+    ReplaceTopology(api, principal, std::move(request), reply);
+  });
+  if (!queued) reply(ReaderPool::Busy());
 }
 
 namespace {
@@ -246,8 +275,8 @@ void handlers::GetServerInfo(const Api& api, const Principal& /*principal*/,
   api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
     v1::GetServerInfoResponse response = api.server_info;
     response.set_grpc_port(api.grpc_port);
-    for (const char* capability :
-         {"cordon", "delete", "events", "logs", "metrics", "plan", "stop", "submit"}) {
+    for (const char* capability : {"cordon", "delete", "events", "logs", "metrics", "plan",
+                                   "queues", "reservations", "stop", "submit", "topology"}) {
       response.add_capabilities(capability);
     }
     *response.mutable_cluster() = SummaryOf(view.state, api.events.archive());

@@ -27,7 +27,7 @@
 #include "controller/core/state/slots/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -283,8 +283,9 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
     case E::kAlertRaised:
       ApplyKind(event.alert_raised(), event, state);
       return true;
-    // A session is history for users and does not change the state.
+    // Sessions and hand-overs are history for users and do not change the state.
     case E::kExecOpened:
+    case E::kLeadershipHandedOver:
       return true;
     case E::kEnvironmentRecorded:
       ApplyKind(event.environment_recorded(), event, state);

@@ -3,6 +3,7 @@
 #include <libpq-fe.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -102,7 +103,9 @@ absl::StatusOr<std::unique_ptr<PostgresDatabase>> PostgresDatabase::Connect(
     const std::string& settings, const PostgresLimits& limits) {
   std::unique_ptr<PostgresDatabase> database(new PostgresDatabase(limits));
   TRAINYARD_RETURN_IF_ERROR(database->Open(settings));
+  database->LimitAll(limits.connect_ms);
   TRAINYARD_RETURN_IF_ERROR(database->PrepareSession());
+  database->UnlimitAll();
   return database;
 }
 
@@ -172,7 +175,7 @@ absl::Status PostgresDatabase::PrepareSession() {
     return absl::FailedPreconditionError(absl::StrCat(
         name_,
         ": a connection pooler is between the controller and the server. The controller "
-        "needs sessions of its own, because a pooler may run each transaction in another "
+        "needs its own sessions, because a pooler may run each transaction in another "
         "session; connect to the server directly"));
   }
   if (rows.Int64(0, 1) != 0) {
@@ -203,6 +206,14 @@ absl::Status PostgresDatabase::Error(std::string_view action, std::string_view s
                         .message = std::string(message)});
 }
 
+void PostgresDatabase::LimitAll(int time_ms) { all_deadline_ms_ = NowMs() + time_ms; }
+
+void PostgresDatabase::UnlimitAll() { all_deadline_ms_ = std::numeric_limits<int64_t>::max(); }
+
+int64_t PostgresDatabase::AnswerDeadline() const {
+  return std::min(NowMs() + limits_.answer_ms, all_deadline_ms_);
+}
+
 absl::Status PostgresDatabase::WaitForAnswer(int64_t deadline_ms, std::string_view action) {
   bool flushed = false;
   while (!flushed || PQisBusy(connection_) != 0) {
@@ -216,7 +227,11 @@ absl::Status PostgresDatabase::WaitForAnswer(int64_t deadline_ms, std::string_vi
     if (!WaitForSocket(events, deadline_ms)) {
       // The session must not be used again, because a late answer would be taken for the next one.
       PQfinish(std::exchange(connection_, nullptr));
-      return Error(action, "", absl::StrCat("no answer within ", limits_.answer_ms, " ms"));
+      return Error(
+          action, "",
+          deadline_ms == all_deadline_ms_
+              ? "the server is too slow: the time limit of a series of statements has passed"
+              : absl::StrCat("no answer within ", limits_.answer_ms, " ms"));
     }
     if (PQconsumeInput(connection_) == 0) return Error(action, "", PQerrorMessage(connection_));
   }
@@ -225,7 +240,7 @@ absl::Status PostgresDatabase::WaitForAnswer(int64_t deadline_ms, std::string_vi
 
 absl::StatusOr<PostgresRows> PostgresDatabase::Finish(int sent, std::string_view action) {
   if (sent == 0) return Error(action, "", PQerrorMessage(connection_));
-  const int64_t deadline_ms = NowMs() + limits_.answer_ms;
+  const int64_t deadline_ms = AnswerDeadline();
   std::optional<PostgresRows> last;
   absl::Status status;
   while (true) {
@@ -323,7 +338,7 @@ absl::Status PostgresDatabase::RunForEach(std::string_view sql, std::span<const 
 
 absl::Status PostgresDatabase::ReadPipeline(std::size_t first, const std::string& sql,
                                             const Visit& visit) {
-  const int64_t deadline_ms = NowMs() + limits_.answer_ms;
+  const int64_t deadline_ms = AnswerDeadline();
   absl::Status status;
   std::size_t index = first;
   while (true) {
@@ -353,6 +368,12 @@ absl::Status PostgresDatabase::ReadPipeline(std::size_t first, const std::string
 
 absl::Status PostgresDatabase::RunScript(const std::string& sql) {
   return Finish(PQsendQuery(connection_, sql.c_str()), sql).status();
+}
+
+int PostgresDatabase::socket() const { return PQsocket(connection_); }
+std::string PostgresDatabase::host() const {
+  const char* host = PQhost(connection_);
+  return host == nullptr ? "" : host;
 }
 
 bool PostgresDatabase::IsAlive() const { return PQstatus(connection_) == CONNECTION_OK; }

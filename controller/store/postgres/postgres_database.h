@@ -5,6 +5,7 @@
 #define TRAINYARD_CONTROLLER_STORE_POSTGRES_POSTGRES_DATABASE_H_
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -72,6 +73,12 @@ class PostgresDatabase final : public SqlDatabase {
   PostgresDatabase& operator=(const PostgresDatabase&) = delete;
   ~PostgresDatabase() override;
 
+  // Limits the time of all statements from now on together, in addition to the limits of each.
+  // After it, the connection is closed as after answer_ms.
+  void LimitAll(int time_ms);
+  // Removes the limit.
+  void UnlimitAll();
+
   // Runs one statement, prepared at its first use, and returns all its rows. The caller bounds
   // their number with LIMIT. Arguments: integers, floating-point numbers, strings (bytea), and
   // vectors of int64_t or std::string_view. Columns must be of these types.
@@ -101,8 +108,12 @@ class PostgresDatabase final : public SqlDatabase {
 
   // Host and name of the database, for messages.
   const std::string& name() const override { return name_; }
+  // Host or socket directory of the server.
+  std::string host() const;
   // The process id of this session on the server.
   int64_t session() const { return session_; }
+  // The socket of the connection.
+  int socket() const;
   // False once the connection is lost.
   bool IsAlive() const;
   // False also if the server has ended the session since the last statement, as a stopping server
@@ -131,6 +142,8 @@ class PostgresDatabase final : public SqlDatabase {
   absl::Status ReadPipeline(std::size_t first, const std::string& sql, const Visit& visit);
   absl::StatusOr<const std::string*> NameOf(const std::string& sql,
                                             const std::vector<PostgresArgument>& arguments);
+  // Returns the time until which the answer to a statement that is sent now must arrive.
+  int64_t AnswerDeadline() const;
   // Sends what is left of the statement, then waits until an answer can be read.
   absl::Status WaitForAnswer(int64_t deadline_ms, std::string_view action);
   // Reads the answer to the statement that was sent. `sent` is the result of the libpq call.
@@ -144,6 +157,8 @@ class PostgresDatabase final : public SqlDatabase {
   pg_conn* connection_ = nullptr;
   std::string name_;
   int64_t session_ = 0;
+  // End of the time of LimitAll.
+  int64_t all_deadline_ms_ = std::numeric_limits<int64_t>::max();
   // Names of prepared statements, by their SQL. The program has a fixed set of statements.
   std::map<std::string, std::string> prepared_;
 };

@@ -34,14 +34,25 @@ describe('shareRows', () => {
     const night = { queue: { name: 'night', shares: 3, tier: 1, quotas: [QUOTA] }, slots: [SLOTS] };
     const usual = { queue: { name: 'default', shares: 0, tier: 0, quotas: [] }, slots: [] };
     expect(shareRows(response([usual, night]))).toEqual([
+      { key: 'default', queue: usual.queue, slots: undefined, limits: '', isFirst: true },
       {
         key: 'night gpu',
-        queue: 'night',
-        tier: 1,
-        shares: 3,
+        queue: night.queue,
         slots: SLOTS,
         limits: 'nominal 64, at most 128, 16 per user',
+        isFirst: true,
       },
     ]);
+  });
+  it('has a row with all limits for an unused queue', () => {
+    const unused = { queue: { name: 'lab', shares: 1, tier: 0, quotas: [QUOTA] }, slots: [] };
+    const [row] = shareRows(response([unused]));
+    expect(row?.slots).toBeUndefined();
+    expect(row?.limits).toBe('gpu: nominal 64, at most 128, 16 per user');
+  });
+  it('offers the actions in one row of a queue', () => {
+    const cpu = { ...SLOTS, device: 'cpu' };
+    const both = { queue: { name: 'lab', shares: 1, tier: 0, quotas: [QUOTA] }, slots: [SLOTS, cpu] };
+    expect(shareRows(response([both])).map(({ isFirst }) => isFirst)).toEqual([true, false]);
   });
 });

@@ -1,4 +1,5 @@
 // Tests `server status`.
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"
@@ -52,6 +53,67 @@ TEST_F(ServerStatusTest, TheRoleAndTheTermAreShown) {
   const CliResult both = Run({"--server", address + ",127.0.0.1:1", "server", "status"});
   EXPECT_THAT(both.out, HasSubstr("leads term 7"));
   EXPECT_THAT(both.out, HasSubstr("  other        127.0.0.1:1: "));
+}
+
+TEST_F(ServerStatusTest, TheLagOfAStandbyIsShown) {
+  FakeServer standby;
+  v1::Leadership& leadership = *standby.answers().server.mutable_leadership();
+  leadership.set_leader("10.0.0.1:7070");
+  leadership.set_term(7);
+  answers().server.mutable_leadership()->set_leads(true);
+  const std::string controllers = absl::StrCat(server().address(), ",", standby.address());
+  const auto line = [&](uint64_t leader, uint64_t applied) {
+    answers().server.set_revision(leader);
+    standby.answers().server.set_revision(applied);
+    return Run({"--server", controllers, "server", "status"}).out;
+  };
+  EXPECT_THAT(line(12, 9), HasSubstr("leads term 7; 3 events behind\n"));
+  EXPECT_THAT(line(12, 11), HasSubstr("leads term 7; 1 event behind\n"));
+  EXPECT_THAT(line(12, 12), HasSubstr("leads term 7; up to date\n"));
+  EXPECT_THAT(line(12, 13), HasSubstr("up to date")) << "it has read newer events";
+  EXPECT_THAT(line(12, 0), HasSubstr("leads term 7\n")) << "it does not follow the log";
+}
+
+TEST_F(ServerStatusTest, TheDatabaseIsShown) {
+  v1::DatabaseStatus& database = *answers().server.mutable_database();
+  database.set_kind("PostgreSQL");
+  database.set_version("15.20");
+  database.set_host("db1");
+  database.set_database("trainyard");
+  database.set_schema("public");
+  database.set_size_bytes(3 << 20);
+  database.set_read_ms(kNow - 1000);
+  database.set_synchronous_commit("on");
+  database.set_synchronous_standby_names("ANY 1 (db2)");
+  database.set_fsync(true);
+  database.set_connections_of("user");
+  database.set_connections(12);
+  database.set_connections_max(40);
+  database.set_replicas_readable(true);
+  v1::DatabaseReplica& replica = *database.add_replicas();
+  replica.set_name("db2");
+  replica.set_address("10.0.0.9");
+  replica.set_state("streaming");
+  replica.set_sync_state("quorum");
+  replica.set_lag_ms(3);
+  v1::StandbyController& standby = *answers().server.add_standbys();
+  standby.set_address("10.0.0.2:7070");
+  standby.set_since_ms(kNow - 60000);
+  std::string out = Run({"server", "status"}).out;
+  EXPECT_THAT(out,
+              HasSubstr("  database     PostgreSQL 15.20: trainyard on db1, schema public, 3.0 MiB\n"
+                        "  durability   synchronous_commit is on; commits wait for replicas: ANY 1 "
+                        "(db2)\n  connections  12 of 40 in use (limit of the user)\n  replica      "
+                        "db2 at 10.0.0.9: streaming, quorum, "));
+  EXPECT_THAT(out, HasSubstr("  standby      10.0.0.2:7070: connected to the database for 1m00s\n"));
+  const auto document = nlohmann::json::parse(Run({"server", "-o", "json"}).out);
+  EXPECT_EQ(document["database"]["replicas"][0]["sync_state"], "quorum");
+  EXPECT_EQ(document["standbys"][0]["address"], "10.0.0.2:7070");
+  database.set_error("no answer within 2500 ms");
+  database.set_fsync(false);
+  out = Run({"server", "status"}).out;
+  EXPECT_THAT(out, HasSubstr("  database     CANNOT BE READ: no answer within 2500 ms\n"));
+  EXPECT_THAT(out, HasSubstr("FSYNC IS OFF"));
 }
 
 }  // namespace

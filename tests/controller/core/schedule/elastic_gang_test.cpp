@@ -10,7 +10,7 @@
 #include "controller/core/state/attempts/gang.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/jobspec/node_range.h"
+#include "proto/jobspec/fields/node_range.h"
 #include "tests/controller/core/elastic_fixture.h"
 
 namespace trainyard::controller {

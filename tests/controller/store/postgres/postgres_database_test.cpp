@@ -91,6 +91,28 @@ TEST_F(PostgresDatabaseTest, AnUnresponsiveServerEndsTheConnection) {
   EXPECT_EQ(database->Run("SELECT 1").code(), absl::StatusCode::kUnavailable);
 }
 
+TEST_F(PostgresDatabaseTest, ASeriesOfStatementsHasOneLimit) {
+  const auto database = Connect();
+  database->LimitAll(1'000);
+  absl::Status status;
+  int statements = 0;
+  // Each statement alone is far below its own limit.
+  for (; status.ok() && statements < 100; ++statements) {
+    status = database->Run("SELECT pg_sleep(0.1)");
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("time limit of a series"));
+  EXPECT_LT(statements, 100);
+  EXPECT_FALSE(database->IsAlive());
+}
+
+TEST_F(PostgresDatabaseTest, ALimitOfASeriesCanBeRemoved) {
+  const auto database = Connect();
+  database->LimitAll(0);
+  database->UnlimitAll();
+  EXPECT_TRUE(database->Run("SELECT 1").ok());
+}
+
 TEST_F(PostgresDatabaseTest, AnIdleTransactionIsEnded) {
   const auto database = Connect({.idle_transaction_ms = 50});
   auto transaction = PostgresTransaction::BeginWrite(*database);

@@ -112,7 +112,7 @@ absl::Status PostgresServer::Start(const std::string& binaries) {
   waitpid(init, &status, 0);
   if (status != 0) return absl::InternalError("initdb failed: " + TextOf(log));
   std::ofstream(path + "/data/pg_hba.conf")
-      << "local all secret scram-sha-256\nlocal all all trust\n";
+      << "local all secret scram-sha-256\nlocal all all trust\nlocal replication all trust\n";
   return StartProcess();
 }
 
