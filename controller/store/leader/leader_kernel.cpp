@@ -97,8 +97,11 @@ std::optional<LeaderAction> LeaderKernel::Looked(LeaderAnswer answer, const Cloc
                                 .reported_ms = row_.reported_ms};
   yields_ = YieldsTo(successor);
   is_successor_ = IsSuccessor(successor);
-  switch (NextStepOf(
-      {.unrenewed_ms = row_.unrenewed_ms, .has_lock = has_lock_, .successor = successor})) {
+  switch (NextStepOf({.unrenewed_ms = row_.unrenewed_ms,
+                      .has_lock = has_lock_,
+                      .locked_ms = now.steady_ms - locked_at_ms_,
+                      .saw_leader = saw_leader,
+                      .successor = successor})) {
     case CandidateStep::kWait:
       return Report(now);
     case CandidateStep::kYield:
