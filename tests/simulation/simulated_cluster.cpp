@@ -78,6 +78,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(OneLiveAttempt());
   checkers_.push_back(NoRankStartedTwice());
   checkers_.push_back(ReplayEqualsLive());
+  checkers_.push_back(ReleasesAreTrue());
   checkers_.push_back(RestartBudgetKept());
   checkers_.push_back(HealthyJobsNotRestarted());
   checkers_.push_back(SmallerRequestsFirst());

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "controller/core/state/cluster_state.h"
@@ -37,7 +38,14 @@ class QuotaPass {
 
  private:
   using Accepts = std::function<bool(const UsageKey& key, int64_t limit)>;
+  // The limits of a queue for one kind of slots, for all its jobs and for those of one user. 0: no
+  // limit.
+  struct SlotLimits {
+    int64_t of_queue = 0;
+    int64_t of_user = 0;
+  };
 
+  const SlotLimits& LimitsOf(const JobClass& job_class) const;
   // Calls `accepts` for the limit of the queue and that of the user. Returns false if one is not
   // accepted. A limit of 0 is none.
   bool Check(const JobClass& job_class, const Accepts& accepts) const;
@@ -50,6 +58,8 @@ class QuotaPass {
   // and those that this pass has given to other jobs.
   std::map<UsageKey, int64_t> claimed_;
   std::set<UsageKey> closed_;
+  // The limits of the queues with settings. A pass asks for them for each class.
+  std::map<v1::DeviceKind, std::map<std::string, SlotLimits>> limits_;
 };
 
 }  // namespace trainyard::controller

@@ -20,6 +20,8 @@ constexpr int64_t kReconnectMs = 500;
 constexpr int64_t kShortestRestartMs = 200;
 constexpr int64_t kLongestRestartMs = 2'000;
 constexpr int64_t kLongestPauseMs = 6'000;
+// Keepalive interval plus time-out of a worker (worker/rpc/attach_stream.h).
+constexpr int64_t kKeepaliveMs = 9'000;
 // The time limits of the statements of store/postgres/leadership.cpp.
 constexpr Connection::Limits kSeatLimits{.lock_ms = 1'000, .answer_ms = 2'000};
 
@@ -59,7 +61,7 @@ void Member::End() {
     ended_->writer->Close();
     if (ended_->snapshot_writer != nullptr) ended_->snapshot_writer->Close();
   }
-  world_.member_died(number_);
+  world_.close_links(number_);
   world_.agenda.After(world_.random.Between(kShortestRestartMs, kLongestRestartMs),
                       [this] { Start(); });
 }
@@ -83,6 +85,10 @@ void Member::Pause(int64_t ms) {
   if (!is_up_ || world_.agenda.now() < paused_until_ms_) return;
   paused_until_ms_ = world_.agenda.now() + ms;
   world_.agenda.After(ms, [this] { Continue(); });
+  if (ms <= kKeepaliveMs) return;
+  world_.agenda.After(kKeepaliveMs, [this, life = life_] {
+    if (life == life_) world_.close_links(number_);
+  });
 }
 
 // Runs the work that has waited, in order.
@@ -197,8 +203,9 @@ void Member::HandOver(int successor) { successor_ = AddressOf(successor); }
 void Member::NameSuccessor() {
   Call(
       seat_, kSeatLimits,
-      [&database = world_.database, term = kernel_->term(),
-       successor = successor_](int64_t) { return database.NameSuccessor(term, successor); },
+      [&database = world_.database, term = kernel_->term(), successor = successor_](int64_t) {
+        return database.NameSuccessor(term, successor);
+      },
       [this](const absl::Status&) { End(); });
 }
 

@@ -159,8 +159,9 @@ void Node::Report(google::protobuf::RepeatedPtrField<v1::AttemptReport>& reports
     report.set_attempt(key.number);
     report.set_cleared(attempt.cleared);
     for (const int rank : attempt.ranks) {
-      report.add_ranks()->set_rank(rank);
-      report.mutable_ranks()->rbegin()->set_running(!attempt.cleared);
+      v1::RankReport& process = *report.add_ranks();
+      process.set_rank(rank);
+      process.set_running(!attempt.cleared);
     }
   }
 }

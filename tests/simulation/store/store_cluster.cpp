@@ -77,7 +77,7 @@ StoreCluster::StoreCluster(const StoreClusterOptions& options)
     links_.ToNode(link, std::move(message));
   };
   world_.close_link = [this](int64_t link) { links_.Close(link); };
-  world_.member_died = [this](int member) { links_.CloseAllOf(member); };
+  world_.close_links = [this](int member) { links_.CloseAllOf(member); };
   for (int i = 0; i < options_.controllers; ++i) {
     members_.push_back(std::make_unique<Member>(i, world_));
     members_.back()->Start();

@@ -54,7 +54,8 @@ struct World {
   // `link` identifies a stream between a worker and a controller.
   std::function<void(int64_t link, v1::ControllerMessage message)> to_worker = nullptr;
   std::function<void(int64_t link)> close_link = nullptr;
-  std::function<void(int member)> member_died = nullptr;
+  // Closes all streams of the controller.
+  std::function<void(int member)> close_links = nullptr;
 
   bool IsCut(int member, Side side) const { return cuts.contains({member, side}); }
 };

@@ -1,10 +1,10 @@
 // The groups of the topology, and the dialog that replaces the topology.
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { asRequestError, postJson } from '../api/client';
 import { capabilities, serverNow } from '../api/store';
 import type { GetTopologyResponse, SetTopologyResponse } from '../api/types';
 import { Confirm } from '../ui/confirm';
-import { Problem } from '../ui/field';
+import { TextArea } from '../ui/field';
 import { useLoad } from '../ui/load';
 import { Section } from '../ui/section';
 import { Table, type Column } from '../ui/table';
@@ -22,7 +22,6 @@ interface FileFieldProps {
 
 // A text area, which a file can fill.
 function FileField({ text, problem, onText }: FileFieldProps) {
-  const id = useId();
   const [unread, setUnread] = useState<string>();
   const read = async (file: File | undefined) => {
     try {
@@ -33,7 +32,7 @@ function FileField({ text, problem, onText }: FileFieldProps) {
     }
   };
   return (
-    <div class="field">
+    <>
       <label>
         Upload a file{' '}
         <input
@@ -42,19 +41,15 @@ function FileField({ text, problem, onText }: FileFieldProps) {
           onChange={(event) => void read(event.currentTarget.files?.[0])}
         />
       </label>
-      <label for={id}>Topology file</label>
-      <textarea
-        id={id}
+      <TextArea
+        label="Topology file"
         rows={12}
-        spellcheck={false}
         placeholder={EXAMPLE}
         value={text}
-        aria-invalid={problem !== undefined}
-        aria-describedby={problem && `${id}-problem`}
-        onInput={(event) => onText(event.currentTarget.value)}
+        problem={unread ?? problem}
+        onText={onText}
       />
-      <Problem id={`${id}-problem`} text={unread ?? problem} />
-    </div>
+    </>
   );
 }
 

@@ -1,4 +1,4 @@
-// A labeled text field, with the problem of its value below it.
+// Labeled text fields, each with the problem of its value below it.
 import { useId } from 'preact/hooks';
 
 export interface FieldProps {
@@ -14,12 +14,40 @@ export interface FieldProps {
   onText: (text: string) => void;
 }
 
-export const Problem = ({ id, text }: { id: string; text: string | undefined }) =>
+const Problem = ({ id, text }: { id: string; text: string | undefined }) =>
   text === undefined ? null : (
     <p id={id} class="tone-bad" role="alert">
       {text}
     </p>
   );
+
+export interface TextAreaProps {
+  label: string;
+  rows: number;
+  value: string;
+  placeholder?: string;
+  problem?: string | undefined;
+  onText: (text: string) => void;
+}
+
+export function TextArea({ label, problem, onText, ...area }: TextAreaProps) {
+  const id = useId();
+  const note = `${id}-problem`;
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <textarea
+        spellcheck={false}
+        {...area}
+        id={id}
+        aria-invalid={problem !== undefined}
+        aria-describedby={problem && note}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
+      <Problem id={note} text={problem} />
+    </div>
+  );
+}
 
 export function Field({ label, problem, onText, type = 'text', ...input }: FieldProps) {
   const id = useId();
