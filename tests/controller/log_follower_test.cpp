@@ -110,11 +110,10 @@ class LogFollowerTest : public testing::Test {
   }
 
   SharedLog log_;
-  LogFollower follower_{
-      [this]() -> absl::StatusOr<std::unique_ptr<LogTail>> {
-        return std::make_unique<SharedLogTail>(log_);
-      },
-      {.poll_every = std::chrono::milliseconds(1), .reopen_every = std::chrono::milliseconds(1)}};
+  LogFollower follower_{[this]() -> absl::StatusOr<std::unique_ptr<LogTail>> {
+                          return std::make_unique<SharedLogTail>(log_);
+                        },
+                        std::chrono::milliseconds(1)};
 };
 
 TEST_F(LogFollowerTest, TheStateContainsOldAndNewEvents) {

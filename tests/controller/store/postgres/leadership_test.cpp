@@ -270,7 +270,7 @@ TEST_F(PostgresLeadershipTest, ALeaderListsItsStandbys) {
 TEST_F(PostgresLeadershipTest, OnlyRunningControllersAreStandbys) {
   const auto leader = Open("first");
   ASSERT_TRUE(leader->Step().ok());
-  const auto command = Leadership::Open(settings(), "a command");
+  const auto command = Leadership::Open(settings(), "a command", "1.0", LeaderKind::kCommand);
   ASSERT_TRUE((*command)->Step().ok());
   EXPECT_TRUE(leader->Standbys()->empty()) << "a command does not serve";
   auto standby = Open("second");
