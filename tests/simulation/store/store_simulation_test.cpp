@@ -63,7 +63,6 @@ TEST(StoreSimulationTest, OneLeaderWritesAndNothingIsLost) {
   if (StoreRuns() < 50) return;
   EXPECT_GT(tally.refused, 0);
   EXPECT_GT(tally.unknown, 0);
-  EXPECT_GT(tally.messages_refused, 0);
   EXPECT_GT(tally.take_overs, static_cast<int64_t>(2 * StoreRuns()));
 }
 
