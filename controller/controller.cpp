@@ -29,6 +29,7 @@
 #include "controller/http/login.h"
 #include "controller/ingest.h"
 #include "controller/layout_chooser.h"
+#include "controller/log_mark_keeper.h"
 #include "controller/metrics/metrics_exporter.h"
 #include "controller/part_samples.h"
 #include "controller/progress_recovery.h"
@@ -169,6 +170,7 @@ struct Controller::Parts {
             options.hand_over},
         scrubber(DatabaseFilesOf(stores), health, clock),
         database(stores.probe.get(), clock),
+        log_marks(LogMarkFileOf(stores), cluster_id),
         ended_jobs(*loop, stores.events->archive(), api.output_complete),
         pruner({*stores.events, *stores.metrics, *stores.logs}, ended_jobs, clock,
                options.retention),
@@ -192,6 +194,7 @@ struct Controller::Parts {
       return true;
     });
     loop->ReportHealthTo(health);
+    sessions.OnLostEvents(ExitWithLostEvents);
     loop->TimeWork([this](LoopWork work, double seconds) { Observe(work, seconds, exporter); });
     sessions.OnTelemetry([this](const v1::TelemetryBatch& batch, Timestamp now) {
       exporter.ObserveTelemetry(batch, now);
@@ -261,6 +264,7 @@ struct Controller::Parts {
     code_cleaner.Start();
     scrubber.Start();
     database.Start();
+    log_marks.Start();
     door.StartWatches();
     root.Start();
   }
@@ -311,6 +315,7 @@ struct Controller::Parts {
     v1::LogMark mark = stores.events->NewestMark();
     mark.set_job_id(view.state.next_job_id - 1);
     ingest.NoteLogMark(mark);
+    log_marks.Note(mark);
   }
 
   void NotifyOutput(int64_t job_id) {
@@ -355,6 +360,7 @@ struct Controller::Parts {
   const Api api;
   StoreScrubber scrubber;
   DatabaseMonitor database;
+  LogMarkKeeper log_marks;
   LoopEndedJobs ended_jobs;
   Pruner pruner;
   CodeCleaner code_cleaner;
@@ -389,6 +395,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
   }
   TRAINYARD_ASSIGN_OR_RETURN(resolved.checkpoint_root, CheckpointRoot(options));
   resolved.loop.core.checkpoint_root = resolved.checkpoint_root;
+  resolved.loop.core.stop_on_lost_events = !stores.database.empty() && !options.accept_lost_events;
   TRAINYARD_ASSIGN_OR_RETURN(const auto newest, stores.events->ReadEventsBefore(0, 0, 1));
   if (!newest.empty()) {
     // A store that was moved from PostgreSQL continues its newest term. Workers refuse lower ones.
@@ -492,6 +499,7 @@ void Controller::Stop() {
   SaveSessions();
   parts_->scrubber.Stop();
   parts_->database.Stop();
+  parts_->log_marks.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();
   parts_->code_cleaner.Stop();

@@ -27,6 +27,9 @@ struct ControllerOptions {
   // Connection string of libpq for the database with the stores. If empty, the stores are in
   // SQLite files in data_dir.
   std::string postgres;
+  // Continue although a database server has lost acknowledged events (core_options.h,
+  // stop_on_lost_events).
+  bool accept_lost_events = false;
   // If empty, <data_dir>/checkpoints is used. The path is made absolute.
   std::string checkpoint_root;
   LoopOptions loop;

@@ -1,6 +1,7 @@
 #include "controller/history_check.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "controller/api/context/storage_health.h"
 #include "controller/core/decide/lost_history.h"
 #include "controller/core/state/jobs/history_losses.h"
+#include "controller/log_mark_keeper.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -26,22 +28,43 @@ std::vector<NamedStore> MarkedStoresOf(Stores& stores) {
   return {{NameOf(StoreName::kMetrics), *stores.metrics}, {NameOf(StoreName::kLogs), *stores.logs}};
 }
 
-// Searches the stores for marks (positions in the event log) that the log no longer contains.
-// Returns EventsLost for the newest such mark, or no event if there is none.
+struct NamedMark {
+  std::string seen_by;
+  v1::LogMark mark;
+};
+
+// Returns the marks of the other stores and, if the stores are in a database server, of the data
+// directory.
+absl::StatusOr<std::vector<NamedMark>> MarksOf(Stores& stores) {
+  std::vector<NamedMark> marks;
+  for (const NamedStore& one : MarkedStoresOf(stores)) {
+    TRAINYARD_ASSIGN_OR_RETURN(v1::LogMark mark, one.store.ReadLogMark());
+    marks.push_back({absl::StrCat(one.name, ".db"), std::move(mark)});
+  }
+  if (!stores.database.empty()) {
+    const std::string path = LogMarkFileIn(stores.directory->path());
+    marks.push_back({path, ReadLogMarkFile(path, stores.cluster_id)});
+  }
+  return marks;
+}
+
+// Searches for marks (positions in the event log) that the log no longer contains. Returns
+// EventsLost for the newest such mark, or no event if there is none.
 absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state, Stores& stores,
-                                                      Timestamp now) {
+                                                      Timestamp now, bool stop) {
   ReportLostEvents newest{.last_sequence = stores.events->NewestMark().sequence()};
   int64_t most_jobs = 0;
-  for (const NamedStore& one : MarkedStoresOf(stores)) {
-    TRAINYARD_ASSIGN_OR_RETURN(const v1::LogMark mark, one.store.ReadLogMark());
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<NamedMark> marks, MarksOf(stores));
+  for (const auto& [seen_by, mark] : marks) {
     if (mark.sequence() == 0 || stores.events->Covers(mark)) continue;
     most_jobs = std::max(most_jobs, mark.job_id());
     if (mark.sequence() < newest.mark.sequence()) continue;
     newest.mark = mark;
-    newest.seen_by = absl::StrCat(one.name, ".db");
+    newest.seen_by = seen_by;
   }
   if (newest.seen_by.empty()) return std::vector<v1::Event>();
   newest.mark.set_job_id(most_jobs);
+  if (stop && IsUnexplainedLoss(state, newest.mark)) return LostEventsError(newest);
   return DecideLostEvents(state, newest, now);
 }
 
@@ -76,9 +99,16 @@ absl::Status FindLostData(Stores& stores, Timestamp now, std::vector<v1::Event>&
 
 }  // namespace
 
+void ExitWithLostEvents(const absl::Status& cause) {
+  spdlog::critical("{}", std::string(cause.message()));
+  spdlog::default_logger()->flush();
+  std::_Exit(EXIT_FAILURE);
+}
+
 absl::StatusOr<bool> RecordLosses(const ClusterState& state, Stores& stores, Timestamp now,
-                                  int64_t leader_term) {
-  TRAINYARD_ASSIGN_OR_RETURN(std::vector<v1::Event> events, FindLostEvents(state, stores, now));
+                                  int64_t leader_term, bool stop_on_lost_events) {
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<v1::Event> events,
+                             FindLostEvents(state, stores, now, stop_on_lost_events));
   TRAINYARD_RETURN_IF_ERROR(FindLostData(stores, now, events));
   if (events.empty()) return false;
   for (v1::Event& event : events) {
@@ -101,7 +131,8 @@ absl::Status RecoverLosses(Stores& stores, const Clock& clock, const LoopOptions
                            std::unique_ptr<Loop>& loop) {
   TRAINYARD_ASSIGN_OR_RETURN(
       const bool recorded,
-      RecordLosses(loop->View().state, stores, clock.Now(), options.core.leader_term));
+      RecordLosses(loop->View().state, stores, clock.Now(), options.core.leader_term,
+                   options.core.stop_on_lost_events));
   if (!recorded) return absl::OkStatus();
   TRAINYARD_ASSIGN_OR_RETURN(loop, Loop::Recover(*stores.events, clock, options));
   return absl::OkStatus();

@@ -10,8 +10,8 @@
 
 namespace trainyard::controller {
 
-LogFollower::LogFollower(OpenTail open_tail, LogFollowerOptions options)
-    : open_tail_(std::move(open_tail)), options_(options) {}
+LogFollower::LogFollower(OpenTail open_tail, std::chrono::milliseconds poll_every)
+    : open_tail_(std::move(open_tail)), poll_every_(poll_every) {}
 
 LogFollower::~LogFollower() { Stop(); }
 
@@ -64,7 +64,8 @@ void LogFollower::Run() {
       problem_ = error;
       return;
     }
-    const auto pause = status.ok() ? options_.poll_every : options_.reopen_every;
+    if (status.ok()) backoff_.Reset();
+    const std::chrono::milliseconds pause = status.ok() ? poll_every_ : backoff_.Next();
     if (wake_.wait_for(lock, pause, [this] { return stopping_; })) return;
   }
 }

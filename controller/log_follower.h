@@ -15,21 +15,18 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "controller/replayed_state.h"
+#include "controller/retry_backoff.h"
 #include "controller/store/events/log_tail.h"
 
 namespace trainyard::controller {
-
-struct LogFollowerOptions {
-  // The time between two looks at the log, and between two attempts after an error.
-  std::chrono::milliseconds poll_every{200};
-  std::chrono::milliseconds reopen_every{1000};
-};
 
 class LogFollower {
  public:
   using OpenTail = std::function<absl::StatusOr<std::unique_ptr<LogTail>>()>;
 
-  explicit LogFollower(OpenTail open_tail, LogFollowerOptions options = {});
+  // `poll_every` is the time between two looks at the log.
+  explicit LogFollower(OpenTail open_tail,
+                       std::chrono::milliseconds poll_every = std::chrono::milliseconds(200));
   // Stops.
   ~LogFollower();
 
@@ -55,7 +52,7 @@ class LogFollower {
   bool IsStopping() const;
 
   const OpenTail open_tail_;
-  const LogFollowerOptions options_;
+  const std::chrono::milliseconds poll_every_;
   std::atomic<int64_t> position_ = 0;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
@@ -65,6 +62,8 @@ class LogFollower {
   std::unique_ptr<LogTail> tail_;
   std::shared_ptr<ReplayedState> replayed_;
   std::string error_;  // The last logged error, which is not logged again.
+  // Each attempt may read a large snapshot.
+  RetryBackoff backoff_;
   std::thread thread_;
 };
 

@@ -101,6 +101,9 @@ void DefineFlags(CLI::App& app, Flags& flags) {
   app.add_option("--postgres", flags.options.postgres,
                  "connection string of a PostgreSQL database for jobs, metrics and output, such as "
                  "service=trainyard; default: SQLite in the data directory");
+  app.add_flag("--accept-lost-events", flags.options.accept_lost_events,
+               "continue with a PostgreSQL database that has lost acknowledged events, such as "
+               "after a fail-over to an asynchronous replica; needed at one start only");
   app.add_option("--checkpoint-root", flags.options.checkpoint_root,
                  "directory for the checkpoints of jobs without checkpoint.dir; every node must "
                  "see it [DATA_DIR/checkpoints]");

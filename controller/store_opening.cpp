@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "controller/cluster_id.h"
+#include "controller/log_mark_keeper.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
@@ -49,6 +50,11 @@ absl::StatusOr<std::string> ClusterIdOf(const Stores& stores, bool log_is_empty)
 std::string DatabaseFilesOf(const Stores& stores) {
   if (stores.directory == nullptr || !stores.database.empty()) return "";
   return stores.directory->path();
+}
+
+std::string LogMarkFileOf(const Stores& stores) {
+  if (stores.directory == nullptr || stores.database.empty()) return "";
+  return LogMarkFileIn(stores.directory->path());
 }
 
 RetentionPolicy RetentionOf(const Stores& stores, RetentionPolicy policy) {

@@ -36,6 +36,10 @@ absl::StatusOr<std::string> ClusterIdOf(const Stores& stores, bool log_is_empty)
 // Returns the directory with the database files; empty if the stores are not in files.
 std::string DatabaseFilesOf(const Stores& stores);
 
+// Returns the file in which this controller keeps its mark of the event log; empty if the stores
+// are not in a database server.
+std::string LogMarkFileOf(const Stores& stores);
+
 // Returns the retention rules that apply to the stores. Shares of the disk apply only to stores in
 // files: the controller does not know the disk of a database server.
 RetentionPolicy RetentionOf(const Stores& stores, RetentionPolicy policy);

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "controller/core/decide/lost_history.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -31,10 +32,22 @@ WorkerKernel::Options WorkerSessions::KernelOptions(std::string cluster_id) {
     return {outgoing.waiting, outgoing.taken, link->second->ReadingPaused()};
   };
   options.marks = {
-      .covers = [this](const v1::LogMark& mark) { return event_log_.Covers(mark); },
+      .covers = [this](const v1::LogMark& mark) { return Covers(mark); },
       .newest = [this] { return event_log_.NewestMark(); },
   };
   return options;
+}
+
+bool WorkerSessions::Covers(const v1::LogMark& mark) const {
+  const bool covered = event_log_.Covers(mark);
+  const ClusterView& view = loop_.View();
+  if (!covered && view.options.stop_on_lost_events && IsUnexplainedLoss(view.state, mark) &&
+      on_lost_events_) {
+    on_lost_events_(LostEventsError({.mark = mark,
+                                     .seen_by = "a worker",
+                                     .last_sequence = event_log_.NewestMark().sequence()}));
+  }
+  return covered;
 }
 
 void WorkerSessions::OnMessage(const std::shared_ptr<WorkerLink>& link, v1::WorkerMessage message,

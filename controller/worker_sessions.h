@@ -4,6 +4,7 @@
 #ifndef TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 #define TRAINYARD_CONTROLLER_WORKER_SESSIONS_H_
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -30,6 +31,13 @@ class WorkerSessions final : public WorkerListener {
   // Call before the loop starts.
   void OnTelemetry(TelemetryPath::Observe observe) { kernel_.OnTelemetry(std::move(observe)); }
 
+  // Sets the function that is called on the loop thread if the mark of a worker shows that the log
+  // has lost events, and CoreOptions::stop_on_lost_events is set. It must end the process. Call
+  // before the loop starts.
+  void OnLostEvents(std::function<void(const absl::Status& cause)> on_lost_events) {
+    on_lost_events_ = std::move(on_lost_events);
+  }
+
   // Ends every stream with this status and refuses new streams with it. May be called on any
   // thread.
   void CloseAll(const absl::Status& status);
@@ -46,6 +54,8 @@ class WorkerSessions final : public WorkerListener {
 
  private:
   WorkerKernel::Options KernelOptions(std::string cluster_id);
+  // Returns true if the log contains the event of a worker's mark.
+  bool Covers(const v1::LogMark& mark) const;
   LinkId IdOf(const std::shared_ptr<WorkerLink>& link);
   // Returns the key under which the link's work waits in the loop's queue. The queue serves the
   // keys in turn.
@@ -72,6 +82,7 @@ class WorkerSessions final : public WorkerListener {
 
   // Used only on the loop thread.
   WorkerKernel kernel_;
+  std::function<void(const absl::Status& cause)> on_lost_events_;
   LinkId last_link_ = 0;
   std::map<LinkId, std::shared_ptr<WorkerLink>> links_;
   std::map<const WorkerLink*, LinkId> ids_;

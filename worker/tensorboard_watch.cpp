@@ -27,12 +27,6 @@ constexpr std::size_t kMaxTensorboardStateBytes = 1 << 20;
 constexpr const char* kEventFiles[] = {"*tfevents.*", "*/*tfevents.*", "*/*/*tfevents.*",
                                        "*/*/*/*tfevents.*"};
 
-int64_t NowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 absl::StatusOr<std::string> ReadFrom(const std::string& path, int64_t offset, std::size_t bytes) {
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, O_RDONLY));
   std::string text(bytes, '\0');

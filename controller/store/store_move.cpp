@@ -225,6 +225,9 @@ absl::StatusOr<BackupSummary> RestoreToPostgres(const std::string& directory,
     status = MoveToPostgres({.data_directory = unpacked, .postgres = places.postgres}).status();
   }
   if (status.ok()) status = CopyClusterId(unpacked, locked->path());
+  // The mark may name an event after the backup. The restored log records that events are missing.
+  std::error_code error;
+  if (status.ok()) fs::remove(absl::StrCat(locked->path(), "/", kLogMarkFile), error);
   RemoveTree(unpacked).IgnoreError();
   if (!status.ok()) return status;
   return restored;

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "controller/log_mark_keeper.h"
 #include "controller/snapshot_writer.h"
 #include "tests/controller/store/temporary_directory.h"
 
@@ -90,6 +91,48 @@ TEST_F(HistoryCheckTest, AnOlderEventLogIsFoundOnce) {
   EXPECT_TRUE(Losses().empty());
   Open();
   EXPECT_TRUE(Losses().empty()) << "recorded";
+}
+
+TEST_F(HistoryCheckTest, ALossThatMustStopTheControllerIsNotRecorded) {
+  Append(3);
+  Copy("events.db", "old.db");
+  Append(4);
+  stores_ = {};
+  Copy("old.db", "events.db");
+  Open();
+  const auto state = [&] { return StateOf(*stores_.events->Recover()); };
+  for (int i = 0; i < 2; ++i) {
+    const auto refused = RecordLosses(state(), stores_, now_ += 2000, kFirstTerm, true);
+    EXPECT_EQ(refused.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(refused.status().message()), HasSubstr("--accept-lost-events"));
+    EXPECT_EQ(stores_.events->NewestMark().sequence(), 3u);
+  }
+  EXPECT_EQ(Losses().size(), 1u) << "accepted";
+  EXPECT_FALSE(RecordLosses(state(), stores_, now_ += 2000, kFirstTerm, true).value());
+}
+
+// As with stores in a database server, whose marks are lost together with the events.
+TEST_F(HistoryCheckTest, TheMarkInTheDataDirectoryShowsLostEvents) {
+  Append(3);
+  const std::string id = "0123456789abcdef0123456789abcdef";
+  v1::LogMark mark = stores_.events->NewestMark();
+  mark.set_sequence(9);
+  mark.set_job_id(12);
+  {
+    LogMarkKeeper keeper(LogMarkFileIn(directory_.path()), id);
+    keeper.Start();
+    keeper.Note(mark);
+  }
+  EXPECT_TRUE(Losses().empty()) << "the marks of SQLite stores are in their files";
+  stores_.database = "PostgreSQL database trainyard on db1";
+  stores_.cluster_id = std::string(32, 'b');
+  EXPECT_TRUE(Losses().empty()) << "the mark is of another cluster";
+  stores_.cluster_id = id;
+  const std::vector<v1::Event> losses = Losses();
+  ASSERT_EQ(losses.size(), 1u);
+  EXPECT_EQ(losses[0].events_lost().seen_by(), LogMarkFileIn(directory_.path()));
+  EXPECT_EQ(losses[0].events_lost().mark().job_id(), 12);
+  EXPECT_TRUE(Losses().empty());
 }
 
 TEST_F(HistoryCheckTest, AWriteAheadLogThatWasRemovedIsFound) {

@@ -70,6 +70,26 @@ class PostgresControllerTest : public testing::Test {
     cluster.AwaitController();
   }
 
+  // Replaces the files of the stopped server at `to`, below its directory, and starts it.
+  void CopyDatabase(const std::string& from, const std::string& to) const {
+    server_->Stop(SIGINT);
+    const std::string directory = server_->directory();
+    std::filesystem::remove_all(directory + to);
+    const CommandResult copied = RunCommand({"/bin/cp", "-a", directory + from, directory + to});
+    EXPECT_EQ(copied.exit_code, 0) << copied.error;
+    const absl::Status started = server_->StartProcess();
+    ASSERT_TRUE(started.ok()) << started;
+  }
+
+  // Starts the controller, which must exit because this mark names an event that is not in the log.
+  static void ExpectLostEvents(MiniCluster& cluster, const std::string& seen_by) {
+    cluster.SpawnController();
+    EXPECT_EQ(cluster.controller().Wait(Seconds(60)), 1) << cluster.DaemonLogs();
+    const std::string log = cluster.DaemonLogs();
+    EXPECT_TRUE(absl::StrContains(log, absl::StrCat("but ", seen_by, " has seen event"))) << log;
+    EXPECT_TRUE(absl::StrContains(log, "--accept-lost-events")) << log;
+  }
+
   void SubmitSmallJob(MiniCluster& cluster) {
     const std::string name = absl::StrCat("small-", small_jobs_.size());
     const std::string file =
@@ -117,6 +137,36 @@ TEST_F(PostgresControllerTest, NothingAcknowledgedIsLost) {
       << wrong;
   CheckSmallJobs(cluster);
   EXPECT_FALSE(std::filesystem::exists(cluster.directory() + "/controller/events.db"));
+}
+
+// An asynchronous replica that lacks the newest events takes the place of the server. The mark in
+// the data directory shows it, and without it the mark of a worker.
+TEST_F(PostgresControllerTest, AFailOverOfTheDatabaseThatLostEventsStopsTheCluster) {
+  MiniCluster cluster(1, 1, Flags());
+  const std::string mark = cluster.directory() + "/controller/log_mark";
+  SubmitSmallJob(cluster);
+  cluster.controller().Signal(SIGTERM);
+  ASSERT_TRUE(cluster.controller().Wait().has_value());
+  CopyDatabase("/data", "/replica");
+  cluster.StartController();
+  SubmitSmallJob(cluster);
+  CheckSmallJobs(cluster);
+  const int64_t lost = small_jobs_.rbegin()->first;
+  EXPECT_TRUE(Eventually([&] {
+    return absl::EndsWith(ReadFile(mark), absl::StrCat(" ", lost, "\n"));
+  })) << ReadFile(mark);
+  cluster.KillController();
+  CopyDatabase("/replica", "/data");
+  ExpectLostEvents(cluster, mark);
+  std::filesystem::remove(mark);
+  ExpectLostEvents(cluster, "a worker");
+  cluster.StartController({"--accept-lost-events"});
+  SubmitSmallJob(cluster);
+  EXPECT_GT(small_jobs_.rbegin()->first, lost) << "no job number is used twice";
+  EXPECT_TRUE(absl::StrContains(cluster.Cli({"server", "status"}).output, "has lost events"));
+  KillAndStart(cluster);
+  EXPECT_EQ(cluster.WaitForEnd(small_jobs_.rbegin()->first).state(), v1::JOB_STATE_SUCCEEDED)
+      << "the loss was accepted once";
 }
 
 TEST_F(PostgresControllerTest, ASecondControllerIsRefusedTheSchemaOfAnotherCluster) {

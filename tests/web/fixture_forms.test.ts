@@ -104,7 +104,7 @@ describe('the form of a reservation', () => {
     const [page, dialog] = await open('/nodes', 'Reserve nodes…');
     await dialog.getByLabel('Name').fill('fans');
     await dialog.getByLabel(/^Nodes/).fill('gpu[01-02]');
-    await dialog.getByLabel('Start').fill('2026-12-01T08:00');
+    await dialog.getByLabel(/^Start/).fill('2026-12-01T08:00');
     await dialog.getByLabel('Length').fill('two hours');
     await dialog.getByText('Enter a duration such as 30m').waitFor();
     await dialog.getByLabel('Length').fill('2h');

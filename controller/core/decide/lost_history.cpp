@@ -77,6 +77,22 @@ bool IsRecorded(const ClusterState& state, const v1::LogMark& mark) {
   });
 }
 
+bool IsUnexplainedLoss(const ClusterState& state, const v1::LogMark& mark) {
+  return mark.job_id() >= state.restored_jobs_below;
+}
+
+absl::Status LostEventsError(const ReportLostEvents& report) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "the database has lost events: its log ends with event ", report.last_sequence, ", but ",
+      report.seen_by, " has seen event ", report.mark.sequence(), " and job numbers up to ",
+      report.mark.job_id(),
+      ". A fail-over to an asynchronous replica or an older copy of the database dropped "
+      "acknowledged changes. The cluster stops; running jobs continue. Start the database server "
+      "that has the newest events. If it is lost, start one controller once with "
+      "--accept-lost-events: it skips the lost job and attempt numbers, and ranks that are missing "
+      "from the log continue unmanaged"));
+}
+
 std::vector<v1::Event> DecideLostEvents(const ClusterState& state, const ReportLostEvents& request,
                                         Timestamp now) {
   if (IsRecorded(state, request.mark)) return {};

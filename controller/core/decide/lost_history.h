@@ -32,6 +32,14 @@ absl::Status CheckLogMark(const ClusterState& state, const v1::LogMark& mark);
 // ids up to the mark are never assigned again.
 bool IsRecorded(const ClusterState& state, const v1::LogMark& mark);
 
+// Returns true if no restore and no recorded loss explains the mark, whose event is not in the log:
+// numbers of the lost jobs could be assigned again.
+bool IsUnexplainedLoss(const ClusterState& state, const v1::LogMark& mark);
+
+// Returns FAILED_PRECONDITION with the cause and the next step, for
+// CoreOptions::stop_on_lost_events.
+absl::Status LostEventsError(const ReportLostEvents& report);
+
 // Returns the EventsLost event, or no event if the loss is already recorded.
 std::vector<v1::Event> DecideLostEvents(const ClusterState& state, const ReportLostEvents& request,
                                         Timestamp now);

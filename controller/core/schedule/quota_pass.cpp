@@ -73,7 +73,12 @@ std::optional<int64_t> QuotaPass::RestFor(const JobClass& job_class) const {
   std::optional<int64_t> rest;
   const int64_t own = OwnClaimOf(state_, job_class);
   Check(job_class, [&](const UsageKey& key, int64_t limit) {
-    const int64_t here = std::max<int64_t>(0, limit - Claimed(key) + own);
+    int64_t left = limit - Claimed(key);
+    for (const JobClass& head : heads_) {
+      if (!CountsTowards(head, key)) continue;
+      left = std::max(std::min<int64_t>(left, 0), left - FurtherSlotsOf(state_, head));
+    }
+    const int64_t here = std::max<int64_t>(0, left + own);
     rest = std::min(here, rest.value_or(here));
     return true;
   });

@@ -24,6 +24,8 @@ class QuotaPass {
   bool Allows(const JobClass& job_class) const;
   // Like Allows, but the limits must also suffice for one job of each of the other classes later.
   bool AllowsBeside(const JobClass& job_class, const std::vector<JobClass>& others) const;
+  // From now on, RestFor leaves what the limits must keep for one job of each of these classes.
+  void KeepFor(const std::vector<JobClass>& heads) { heads_ = heads; }
   // Returns the slots that the limits allow a job of the class, beyond those that it holds; nullopt
   // without a limit.
   std::optional<int64_t> RestFor(const JobClass& job_class) const;
@@ -58,6 +60,7 @@ class QuotaPass {
   // and those that this pass has given to other jobs.
   std::map<UsageKey, int64_t> claimed_;
   std::set<UsageKey> closed_;
+  std::vector<JobClass> heads_;
   // The limits of the queues with settings. A pass asks for them for each class.
   std::map<v1::DeviceKind, std::map<std::string, SlotLimits>> limits_;
 };

@@ -122,18 +122,25 @@ class QueueWalk {
     head.promised = Promise(entry);
     head.awaited_job_id = AwaitedJob(state_, heads_->first(), expected_ends_);
     // The head also needs the slots that are free now. In the next pass its promise protects them.
-    if (Preempt(entry, head, heads_->first().releases())) return heads_.reset();
+    if (Preempt(entry, head, heads_->first().releases())) return ForgetHeads();
     heads_->IsFull() ? jobs.CloseClass() : jobs.Advance();
     FindFurtherHeads(jobs);
     Backfill(jobs);
+    ForgetHeads();
+  }
+
+  void ForgetHeads() {
     heads_.reset();
+    quotas_.KeepFor({});
   }
 
   // Adds a head to heads_ and returns its promised time.
   Timestamp Promise(const JobEntry& entry) {
     heads_if_stopped_.reset();
     head_ids_.push_back(entry.job.id());
-    return AddHead(entry, EndsBeforePlacements(), *heads_);
+    const Timestamp promised = AddHead(entry, EndsBeforePlacements(), *heads_);
+    quotas_.KeepFor(heads_->classes());
+    return promised;
   }
 
   Timestamp AddHead(const JobEntry& entry, const ExpectedEnds& ends, PromisedHeads& heads) {

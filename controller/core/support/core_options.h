@@ -40,6 +40,9 @@ struct CoreOptions {
   // workers have attached. Workers may know of events that the log has lost (lost_history.h). If 0,
   // new jobs and placements do not wait.
   int64_t confirm_log_ms = 0;
+  // If the log has lost events that no restore and no earlier EventsLost explains, the controller
+  // ends instead of continuing with the older log.
+  bool stop_on_lost_events = false;
   // The maximum time without a sign that a node received a start order, and the maximum time for
   // which the node's peers may be starting without the node. For attempts that have not trained
   // yet.

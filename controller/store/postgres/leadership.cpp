@@ -34,7 +34,7 @@ constexpr char kLook[] =
                                       "successor), '-infinity')") " FROM leader";
 
 // Reports of the last minute. $1 is the maximum number of rows.
-constexpr char kStandbys[] =
+constexpr char kReportedStandbys[] =
     "SELECT address, version, position, " TRAINYARD_SINCE("reported") " FROM standby WHERE "
     "reported > clock_timestamp() - interval '1 min' ORDER BY address LIMIT $1";
 
@@ -192,7 +192,8 @@ absl::Status Leadership::Report() {
 }
 
 absl::StatusOr<std::vector<StandbyReport>> Leadership::Standbys() {
-  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database_->Query(kStandbys, kListedStandbys));
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows,
+                             database_->Query(kReportedStandbys, kListedStandbys));
   std::vector<StandbyReport> standbys;
   for (int row = 0; row < rows.size(); ++row) {
     const int64_t reported_ms = rows.Int64(row, 3);

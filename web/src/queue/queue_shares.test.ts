@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ListQueuesResponse } from '../api/types';
-import { limitText, shareRows } from './queue_shares';
+import { holdersText, limitText, shareRows } from './queue_shares';
 
 const QUOTA = { device: 'gpu', nominal: 64, max_slots: 128, max_slots_per_user: 16 } as const;
 const SLOTS = {
@@ -22,6 +22,19 @@ describe('limitText', () => {
     expect(limitText(QUOTA)).toBe('nominal 64, at most 128, 16 per user');
     expect(limitText({ ...QUOTA, nominal: 0, max_slots: 0 })).toBe('16 per user');
     expect(limitText(undefined)).toBe('');
+  });
+});
+
+describe('holdersText', () => {
+  it('names the users who hold slots', () => {
+    const user = (name: string, held: number) => ({
+      user: name,
+      held_slots: held,
+      usage_hours: 1,
+    });
+    const users = [user('ada', 32), user('cy', 0), user('', 8)];
+    expect(holdersText({ ...SLOTS, users })).toBe('ada 32, unknown 8');
+    expect(holdersText(undefined)).toBe('');
   });
 });
 

@@ -23,6 +23,13 @@ export function limitText(quota: SlotQuota | undefined): string {
     .join(', ');
 }
 
+// Returns the users who hold slots, such as "ada 32, bob 8".
+export const holdersText = (slots: QueueSlots | undefined): string =>
+  (slots?.users ?? [])
+    .filter(({ held_slots: held }) => held > 0)
+    .map(({ user, held_slots: held }) => `${user || 'unknown'} ${held}`)
+    .join(', ');
+
 const NO_SETTINGS: Queue = { name: '', shares: 0, tier: 0, quotas: [] };
 
 // Returns one row for each kind of slot that a queue uses, and one row for an unused queue. No rows

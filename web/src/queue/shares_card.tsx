@@ -7,7 +7,7 @@ import { useLoad } from '../ui/load';
 import { Section } from '../ui/section';
 import { Table, type Column } from '../ui/table';
 import { DeleteQueueDialog, QueueDialog } from './queue_dialogs';
-import { shareRows, type ShareRow } from './queue_shares';
+import { holdersText, shareRows, type ShareRow } from './queue_shares';
 
 const REFRESH_MS = 10_000;
 
@@ -25,6 +25,7 @@ const COLUMNS: readonly Column<ShareRow>[] = [
   },
   { name: 'Slots', width: '64px', cell: ({ slots }) => slots?.device ?? '—' },
   { name: 'Held', width: '76px', right: true, cell: ({ slots }) => count(slots?.held_slots ?? 0) },
+  { name: 'Held by', width: '150px', priority: 3, cell: ({ slots }) => holdersText(slots) || '—' },
   {
     name: 'Waiting',
     width: '84px',

@@ -125,6 +125,19 @@ TEST_F(ElasticGangTest, BehindTheHeadItTakesOnlyNodesThatTheHeadCanSpare) {
   EXPECT_EQ(cluster_.StateOf(head), v1::JOB_STATE_STARTING);
 }
 
+TEST_F(ElasticGangTest, BehindTheHeadItLeavesTheHeadItsPartOfTheLimit) {
+  AddNodes("abcdefgh");
+  LimitQueue(10);
+  const int64_t first = Run(TestSpec("first", 3, 1));
+  const int64_t head = cluster_.Submit(TestSpec("head", 6, 1));
+  const int64_t job = cluster_.Submit(ElasticSpec("job", 1, 8));
+  cluster_.RunJob(job);
+  EXPECT_EQ(SizeOf(job), 1) << "`first` has 3 of 10 slots, and the head needs 6 of them";
+  cluster_.ExitAll(first, 0);
+  cluster_.ClearAll(first);
+  EXPECT_EQ(cluster_.StateOf(head), v1::JOB_STATE_STARTING);
+}
+
 TEST_F(ElasticGangTest, AClusterThatIsSmallerThanTheMaximumAcceptsAndPlansIt) {
   AddNodes("abcde");
   const auto now = PreviewJob(cluster_.View(), ElasticSpec("job", 2, 8));
