@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/all_commands.h"
 #include "proto/access/controller_list.h"
-#include "proto/jobspec/schema.h"
+#include "proto/jobspec/fields/schema.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

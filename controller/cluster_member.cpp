@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/cluster_id.h"
 #include "controller/election.h"
+#include "controller/log_follower.h"
 #include "controller/store/stores.h"
 #include "controller/store_opening.h"
 #include "proto/access/address.h"
@@ -32,19 +33,24 @@ std::string AdvertisedAddress(const ControllerOptions& options) {
 
 }  // namespace
 
-absl::StatusOr<ClusterMember> StartMember(
-    const ControllerOptions& options, const Clock& clock,
-    std::function<bool(std::chrono::milliseconds time)> stop_requested) {
+absl::StatusOr<ClusterMember> StartMember(const ControllerOptions& options, const Clock& clock,
+                                          MemberHooks hooks) {
   ControllerOptions resolved = options;
   resolved.advertise = AdvertisedAddress(options);
   const PostgresStoreOptions stores{.settings = options.postgres,
                                     .data_directory = options.data_dir,
                                     .new_cluster_id = NewClusterId(),
-                                    .holder = resolved.advertise};
+                                    .holder = resolved.advertise,
+                                    .version = TRAINYARD_VERSION};
   SeatOpening opening(stores);
-  const ElectionHooks hooks{.open_seat = [&opening] { return opening.Open(); },
-                            .stop_requested = std::move(stop_requested)};
-  TRAINYARD_ASSIGN_OR_RETURN(auto seat, WaitToLead(hooks, clock, resolved));
+  LogFollower follower([&stores] { return OpenLogTail(stores); });
+  const ElectionHooks election{
+      .open_seat = [&opening] { return opening.Open(); },
+      .stop_requested = std::move(hooks.stop_requested),
+      .position = [&follower] { return follower.position(); },
+      .problem = [&follower] { return follower.Problem(); },
+      .on_standby = [&follower](const std::string&, const std::string&) { follower.Start(); }};
+  TRAINYARD_ASSIGN_OR_RETURN(auto seat, WaitToLead(election, clock, resolved));
   ClusterMember member;
   if (seat == nullptr) return member;
   resolved.loop.core.leader_term = seat->term();
@@ -53,7 +59,10 @@ absl::StatusOr<ClusterMember> StartMember(
   spdlog::info("this controller leads term {}", seat->term());
   // Renew from now on, because opening the stores may take longer than the leadership lasts without
   // a renewal.
-  member.guard = std::make_unique<LeaderGuard>(std::move(seat), ExitWithoutLeadership);
+  member.guard = std::make_unique<LeaderGuard>(std::move(seat), ExitWithoutLeadership,
+                                               std::move(hooks.on_hand_over));
+  resolved.hand_over = member.guard.get();
+  resolved.replayed = follower.Take();
   resolved.before_answer = [guard = member.guard.get()] { guard->CheckMayAnswer(); };
   TRAINYARD_ASSIGN_OR_RETURN(member.controller, Controller::Start(resolved, clock));
   return member;

@@ -22,12 +22,18 @@ struct ClusterMember {
   std::unique_ptr<Controller> controller;
 };
 
+struct MemberHooks {
+  // As in ElectionHooks.
+  std::function<bool(std::chrono::milliseconds time)> stop_requested;
+  // As in LeaderGuard.
+  LeaderGuard::OnHandOver on_hand_over;
+};
+
 // Waits until this controller leads, then starts it with the term of its leadership. If the
-// leadership is lost later, the process ends with kExitLeadershipLost. `stop_requested`: see
-// ElectionHooks. Errors: those of WaitToLead and Controller::Start.
-absl::StatusOr<ClusterMember> StartMember(
-    const ControllerOptions& options, const Clock& clock,
-    std::function<bool(std::chrono::milliseconds time)> stop_requested);
+// leadership is lost later, the process ends with kExitLeadershipLost. Errors: those of WaitToLead
+// and Controller::Start.
+absl::StatusOr<ClusterMember> StartMember(const ControllerOptions& options, const Clock& clock,
+                                          MemberHooks hooks);
 
 }  // namespace trainyard::controller
 

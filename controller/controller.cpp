@@ -45,7 +45,7 @@
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
 #include "proto/access/local_socket.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -166,7 +166,8 @@ struct Controller::Parts {
             door.gate,
             start_forecaster,
             stores.code_store.get(),
-            stores.code_store == nullptr ? nullptr : &code_sources},
+            stores.code_store == nullptr ? nullptr : &code_sources,
+            options.hand_over},
         scrubber(DatabaseFilesOf(stores), health, clock),
         database(stores.probe.get(), clock),
         log_marks(LogMarkFileOf(stores), cluster_id),
@@ -401,8 +402,9 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::StartOn(Stores stores,
     int64_t& term = resolved.loop.core.leader_term;
     term = std::max<int64_t>(term, newest.front().event().leader_term());
   }
-  TRAINYARD_ASSIGN_OR_RETURN(std::unique_ptr<Loop> loop,
-                             Loop::Recover(*stores.events, clock, resolved.loop));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      std::unique_ptr<Loop> loop,
+      Loop::Recover(*stores.events, clock, resolved.loop, options.replayed.get()));
   TRAINYARD_ASSIGN_OR_RETURN(std::string cluster_id, ClusterIdOf(stores, loop->LogIsEmpty()));
   resolved.retention.checkpoint_root = resolved.checkpoint_root;
   resolved.retention.policy = RetentionOf(stores, options.retention.policy);
@@ -461,26 +463,40 @@ std::string Controller::http_address() const {
   return parts_->dashboard == nullptr ? "" : parts_->dashboard->address();
 }
 
-void Controller::Stop() {
-  if (std::exchange(parts_->stopped, true)) return;
-  // Streams check the signal after the next tick. Calls that are still open after kCallGrace are
-  // canceled.
+void Controller::EndService(std::chrono::milliseconds grace) {
+  EndCalls(grace);
+  SaveSessions();
+  parts_->ingest.Stop();
+  parts_->loop->Stop();
+}
+
+void Controller::EndCalls(std::chrono::milliseconds grace) {
+  // Streams check the signal after the next tick.
   parts_->shutdown.Raise();
   parts_->sessions.CloseAll(ShutdownSignal::Status());
   parts_->loop->Post([this] { parts_->loop->ScheduleTick(); });
   parts_->local.Stop();
   parts_->door.token_watch.Stop();
   if (parts_->listening.server != nullptr) {
-    parts_->listening.server->Shutdown(std::chrono::system_clock::now() + kCallGrace);
+    parts_->listening.server->Shutdown(std::chrono::system_clock::now() + grace);
     parts_->listening.server->Wait();
   }
   if (parts_->dashboard != nullptr) parts_->dashboard->Stop();
-  parts_->progress_recovery.reset();
-  parts_->searchers.Join();
-  parts_->readers.Join();
+}
+
+void Controller::SaveSessions() {
   if (const absl::Status saved = parts_->door.gate.SaveSessions(); !saved.ok()) {
     spdlog::warn("cannot store the dashboard sessions: {}", std::string(saved.message()));
   }
+}
+
+void Controller::Stop() {
+  if (std::exchange(parts_->stopped, true)) return;
+  EndCalls(kCallGrace);
+  parts_->progress_recovery.reset();
+  parts_->searchers.Join();
+  parts_->readers.Join();
+  SaveSessions();
   parts_->scrubber.Stop();
   parts_->database.Stop();
   parts_->log_marks.Stop();

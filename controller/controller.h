@@ -43,10 +43,19 @@ class Controller {
   // continue. Their workers reconnect to the next controller process.
   void Stop();
 
+  // Only ends every stream and call, commits the requests received so far, and stores the received
+  // telemetry. Calls that are still open after `grace` are canceled. The process must end
+  // afterwards, without destroying the controller, because the other threads still run.
+  void EndService(std::chrono::milliseconds grace);
+
  private:
   struct Parts;
 
   explicit Controller(std::unique_ptr<Parts> parts);
+
+  // Calls that are still open after `grace` are canceled.
+  void EndCalls(std::chrono::milliseconds grace);
+  void SaveSessions();
 
   const std::unique_ptr<Parts> parts_;
 };

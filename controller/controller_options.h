@@ -3,13 +3,16 @@
 #define TRAINYARD_CONTROLLER_CONTROLLER_OPTIONS_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "controller/access/server_credentials.h"
+#include "controller/api/context/hand_over_seat.h"
 #include "controller/hooks/hook_rules.h"
 #include "controller/http/dashboard.h"
 #include "controller/loop.h"
+#include "controller/replayed_state.h"
 #include "controller/retention/pruner.h"
 
 namespace trainyard::controller {
@@ -51,6 +54,11 @@ struct ControllerOptions {
   bool insecure = false;
   // Called before each answer to a caller (LeaderGuard::CheckMayAnswer). May be unset.
   std::function<void()> before_answer;
+  // The state that this controller has rebuilt as a standby. Null if it has none. The start of the
+  // controller moves from it.
+  std::shared_ptr<ReplayedState> replayed;
+  // The leadership that users can hand over. Null if the stores are in files.
+  HandOverSeat* hand_over = nullptr;
 };
 
 }  // namespace trainyard::controller

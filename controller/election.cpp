@@ -41,14 +41,20 @@ class Wait {
       if (!opened.ok()) return Pass(opened.status());
       seat_ = *std::move(opened);
     }
+    if (hooks_.problem) problem_ = hooks_.problem();
+    // Without a step, it neither takes over nor reports to the leader.
+    if (!problem_.empty()) return absl::OkStatus();
+    seat_->SetPosition(Position());
     return Pass(seat_->Step());
   }
+
+  int64_t Position() const { return hooks_.position ? hooks_.position() : 0; }
 
   // Keeps the text of an error that may pass. Returns any other error.
   absl::Status Pass(const absl::Status& status) {
     const bool may_pass = absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status) ||
                           absl::IsResourceExhausted(status);
-    problem_ = std::string(status.message());
+    if (!status.ok()) problem_ = std::string(status.message());
     return may_pass ? absl::OkStatus() : status;
   }
 
@@ -63,6 +69,7 @@ class Wait {
       }
     }
     if (seat_ != nullptr) standby_->ShowLeader(seat_->leader(), seat_->leader_term());
+    standby_->ShowPosition(Position());
     standby_->ShowProblem(problem_);
     return absl::OkStatus();
   }

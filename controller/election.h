@@ -20,6 +20,10 @@ struct ElectionHooks {
   std::function<absl::StatusOr<std::unique_ptr<LeaderSeat>>()> open_seat;
   // Waits for the given time. Returns true if the process was asked to stop.
   std::function<bool(std::chrono::milliseconds time)> stop_requested;
+  // The number of the last event that the standby has applied (LogFollower). May be unset.
+  std::function<int64_t()> position = nullptr;
+  // The reason why this program must not take over; empty if it may. May be unset.
+  std::function<std::string()> problem = nullptr;
   // Called with the addresses of gRPC and HTTP once the standby accepts calls. May be unset.
   std::function<void(const std::string& address, const std::string& http_address)> on_standby =
       nullptr;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
@@ -27,8 +28,11 @@ void ExitWithoutLeadership(const absl::Status& cause) {
   std::_Exit(kExitLeadershipLost);
 }
 
-LeaderGuard::LeaderGuard(std::unique_ptr<LeaderSeat> seat, OnLost on_lost)
-    : seat_(std::move(seat)), on_lost_(std::move(on_lost)), thread_([this] { Run(); }) {}
+LeaderGuard::LeaderGuard(std::unique_ptr<LeaderSeat> seat, OnLost on_lost, OnHandOver on_hand_over)
+    : seat_(std::move(seat)),
+      on_lost_(std::move(on_lost)),
+      on_hand_over_(std::move(on_hand_over)),
+      thread_([this] { Run(); }) {}
 
 LeaderGuard::~LeaderGuard() {
   {
@@ -43,10 +47,44 @@ void LeaderGuard::CheckMayAnswer() const {
   if (!seat_->MayAnswer()) on_lost_(NotRenewed(""));
 }
 
+absl::Status LeaderGuard::Checked(absl::Status status) const {
+  if (absl::IsAborted(status)) on_lost_(status);
+  return status;
+}
+
+absl::StatusOr<std::vector<StandbyReport>> LeaderGuard::Standbys() {
+  const std::lock_guard lock(seat_mutex_);
+  return seat_->Standbys();
+}
+
+absl::Status LeaderGuard::Begin(const std::string& successor) {
+  const std::lock_guard lock(seat_mutex_);
+  if (hands_over_) {
+    return absl::UnavailableError("a hand-over has begun; another controller leads in a moment");
+  }
+  TRAINYARD_RETURN_IF_ERROR(Checked(seat_->NameSuccessor(successor)));
+  hands_over_ = true;
+  return absl::OkStatus();
+}
+
+void LeaderGuard::Cancel() {
+  const std::lock_guard lock(seat_mutex_);
+  // After a failure, the name loses its effect within seconds.
+  if (const absl::Status status = Checked(seat_->NameSuccessor("")); !status.ok()) {
+    spdlog::warn("cannot withdraw a hand-over: {}", std::string(status.message()));
+  }
+  hands_over_ = false;
+}
+
+void LeaderGuard::Finish() {
+  if (on_hand_over_) on_hand_over_();
+}
+
 void LeaderGuard::Run() {
+  const std::chrono::milliseconds interval(seat_->interval_ms());
   std::unique_lock lock(mutex_);
   const auto stopping = [this] { return stopping_; };
-  while (!wake_.wait_for(lock, std::chrono::milliseconds(seat_->interval_ms()), stopping)) {
+  while (!wake_.wait_for(lock, interval, stopping)) {
     lock.unlock();
     const bool leads = Renew();
     lock.lock();
@@ -55,7 +93,10 @@ void LeaderGuard::Run() {
 }
 
 bool LeaderGuard::Renew() {
-  const absl::Status status = seat_->Step();
+  const absl::Status status = [this] {
+    const std::lock_guard lock(seat_mutex_);
+    return seat_->Step();
+  }();
   if (absl::IsAborted(status)) {
     on_lost_(status);
     return false;

@@ -1,4 +1,4 @@
-// The thread that keeps the leadership of this process.
+// The thread that keeps the leadership of this process, and names a successor for a hand-over.
 #ifndef TRAINYARD_CONTROLLER_LEADER_GUARD_H_
 #define TRAINYARD_CONTROLLER_LEADER_GUARD_H_
 
@@ -8,8 +8,11 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/api/context/hand_over_seat.h"
 #include "controller/store/support/leader_seat.h"
 
 namespace trainyard::controller {
@@ -22,26 +25,42 @@ inline constexpr int kExitLeadershipLost = 3;
 // controller may lead by now.
 [[noreturn]] void ExitWithoutLeadership(const absl::Status& cause);
 
-class LeaderGuard {
+class LeaderGuard : public HandOverSeat {
  public:
-  // Called at most once, with the reason. The default for daemons is ExitWithoutLeadership.
+  // Called with the reason, perhaps on several threads. Daemons use ExitWithoutLeadership, which
+  // does not return.
   using OnLost = std::function<void(const absl::Status& cause)>;
 
+  // Called once a hand-over is due. Must return at once; the owner then ends the service and the
+  // process. May be null.
+  using OnHandOver = std::function<void()>;
+
   // `seat` must lead. Starts to renew the leadership.
-  LeaderGuard(std::unique_ptr<LeaderSeat> seat, OnLost on_lost);
+  LeaderGuard(std::unique_ptr<LeaderSeat> seat, OnLost on_lost, OnHandOver on_hand_over = nullptr);
   // Stops renewing. A standby takes over as soon as the session of `seat` has ended.
-  ~LeaderGuard();
+  ~LeaderGuard() override;
 
   // Call before each answer to a caller. Calls on_lost if another controller may lead by now.
   void CheckMayAnswer() const;
+
+  absl::StatusOr<std::vector<StandbyReport>> Standbys() override;
+  absl::Status Begin(const std::string& successor) override;
+  void Cancel() override;
+  void Finish() override;
 
  private:
   void Run();
   // Returns false if the leadership is lost.
   bool Renew();
+  // Calls on_lost if the status says that the leadership is lost.
+  absl::Status Checked(absl::Status status) const;
 
+  // The lock of the seat's functions other than MayAnswer.
+  std::mutex seat_mutex_;
   const std::unique_ptr<LeaderSeat> seat_;
   const OnLost on_lost_;
+  const OnHandOver on_hand_over_;
+  bool hands_over_ = false;  // Guarded by seat_mutex_.
   // The last logged error of a renewal, which is not logged again. Used only on the thread.
   std::string error_;
   std::mutex mutex_;

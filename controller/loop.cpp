@@ -4,6 +4,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "controller/core/apply/apply.h"
+#include "controller/kernel/commit_rule.h"
 #include "controller/leader_guard.h"
 #include "proto/support/asio.h"
 #include "proto/support/status_macros.h"
@@ -19,6 +22,9 @@ constexpr int kMaxWaitingRequests = 10'000;
 // pass handles at least one of each, regardless of the limits.
 constexpr std::chrono::milliseconds kRequestSlice{50};
 constexpr std::chrono::milliseconds kMessageSlice{10};
+
+// The number of events in memory while a state is continued.
+constexpr int kTailEvents = 512;
 
 // Ends the process without running destructors. The state may differ from the log, so nothing that
 // depends on it may leave the process. The next start replays the log.
@@ -70,10 +76,19 @@ struct Loop::Asio {
 };
 
 absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const Clock& clock,
-                                                    LoopOptions options) {
+                                                    LoopOptions options, ReplayedState* replayed) {
   std::unique_ptr<Loop> loop(new Loop(event_log, clock, std::move(options)));
-  TRAINYARD_ASSIGN_OR_RETURN(ClusterState state, loop->Replay());
-  loop->tick_.Restore(std::move(state), loop->replayed_sequence_);
+  absl::StatusOr<ClusterState> state = absl::NotFoundError("nothing is replayed yet");
+  if (replayed != nullptr) {
+    state = loop->Continue(std::move(*replayed));
+    if (!state.ok()) {
+      spdlog::warn("the state of this standby cannot be used: {}; replaying the log",
+                   std::string(state.status().message()));
+    }
+  }
+  if (!state.ok()) state = loop->Replay();
+  if (!state.ok()) return state.status();
+  loop->tick_.Restore(*std::move(state), loop->replayed_sequence_);
   loop->tick_.StartClock(clock.BootId(), clock.Read());
   return loop;
 }
@@ -87,6 +102,33 @@ absl::StatusOr<ClusterState> Loop::Replay() {
   spdlog::info("replayed {} events: {} jobs, {} nodes", events, state.jobs.size(),
                state.nodes.size());
   return state;
+}
+
+absl::StatusOr<ClusterState> Loop::Continue(ReplayedState replayed) {
+  const uint64_t last = event_log_.NewestMark().sequence();
+  const uint64_t before = replayed.last_sequence;
+  while (replayed.last_sequence < last) {
+    TRAINYARD_ASSIGN_OR_RETURN(auto entries,
+                               event_log_.ReadEventsAfter(replayed.last_sequence, kTailEvents));
+    if (entries.empty()) break;
+    for (v1::EventEntry& entry : entries) {
+      if (entry.sequence() != replayed.last_sequence + 1) {
+        return absl::NotFoundError(
+            absl::StrCat("event ", replayed.last_sequence + 1, " is only in the snapshot"));
+      }
+      ApplyTakingSpec(*entry.mutable_event(), replayed.state);
+      ++replayed.last_sequence;
+    }
+  }
+  if (replayed.last_sequence != last) {
+    return absl::OutOfRangeError(absl::StrCat(
+        "the log ends with event ", last, ", and the state with event ", replayed.last_sequence));
+  }
+  replayed_sequence_ = last;
+  snapshot_sequence_ = replayed.snapshot_sequence;
+  spdlog::info("continued after event {} with {} events: {} jobs, {} nodes", before, last - before,
+               replayed.state.jobs.size(), replayed.state.nodes.size());
+  return std::move(replayed.state);
 }
 
 Loop::Loop(EventLog& event_log, const Clock& clock, LoopOptions options)
@@ -238,12 +280,18 @@ bool Loop::Commit(const std::vector<LogRecord>& events,
   if (events.empty()) return true;
   const WorkTimer timer(observe_work_, LoopWork::kCommit);
   const absl::Status status = event_log_.Append(events, archived);
-  if (absl::IsResourceExhausted(status)) {
-    UndoTick(status);
-    return false;
+  switch (OutcomeOf(status)) {
+    case CommitOutcome::kDurable:
+      return true;
+    case CommitOutcome::kUndone:
+      UndoTick(status);
+      return false;
+    case CommitOutcome::kLeadershipLost:
+      ExitWithoutLeadership(status);
+    case CommitOutcome::kUnknown:
+      EndProcess(status);
   }
-  if (!status.ok()) EndProcess(status);
-  return true;
+  return false;
 }
 
 void Loop::UndoTick(const absl::Status& cause) {

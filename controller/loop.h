@@ -26,6 +26,7 @@
 #include "controller/api/context/storage_health.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/loop_queue.h"
+#include "controller/replayed_state.h"
 #include "controller/retry_backoff.h"
 #include "controller/snapshot_writer.h"
 #include "controller/store/events/event_log.h"
@@ -50,9 +51,11 @@ enum class LoopWork { kTick, kCommit, kSnapshot };
 class Loop final : public ClusterLoop {
  public:
   // Rebuilds the state from the log. Returns errors of the log, such as DATA_LOSS, unchanged.
-  // `event_log` and `clock` must outlive the loop.
+  // `event_log` and `clock` must outlive the loop. If `replayed` is not null, moves from it, and
+  // only adds the events after it.
   static absl::StatusOr<std::unique_ptr<Loop>> Recover(EventLog& event_log, const Clock& clock,
-                                                       LoopOptions options);
+                                                       LoopOptions options,
+                                                       ReplayedState* replayed = nullptr);
 
   // Sets the object to which the loop reports whether the event log is writable. Call before Start.
   // `health` must outlive the loop.
@@ -109,6 +112,8 @@ class Loop final : public ClusterLoop {
   Loop(EventLog& event_log, const Clock& clock, LoopOptions options);
 
   absl::StatusOr<ClusterState> Replay();
+  // Adds the events after `replayed`. Any error: `replayed` does not fit the log.
+  absl::StatusOr<ClusterState> Continue(ReplayedState replayed);
   void StartPass();
   void RunPass();
   void RunRequests();

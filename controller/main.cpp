@@ -2,8 +2,10 @@
 // failures.
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -17,6 +19,7 @@
 #include "controller/access/restored_access.h"
 #include "controller/cluster_member.h"
 #include "controller/controller.h"
+#include "controller/hand_over_exit.h"
 #include "controller/price_setting.h"
 #include "controller/rpc/server.h"
 #include "controller/store/files/backup.h"
@@ -49,6 +52,10 @@ constexpr int kExitBadFlags = 2;
 constexpr std::chrono::seconds kStopLimit{7};
 // Must be longer than a worker's delay between two attempts to attach.
 constexpr int64_t kConfirmLogMs = 5000;
+// Wakes the main thread for a hand-over.
+constexpr int kHandOverSignal = SIGUSR1;
+
+std::atomic<bool> hand_over_due = false;
 
 struct Flags {
   trainyard::controller::ControllerOptions options;
@@ -349,23 +356,60 @@ std::string WriteListenFiles(const std::string& path,
   return "cannot write --listen-file " + path + ".http";
 }
 
-// Starts the controller. With a database, waits first until this controller leads. `signals` are
-// blocked; one of them ends the wait, and the controller is then null.
+// Blocks the signals that the main thread waits for, and ignores others. Call before any thread
+// starts, because threads inherit the mask. Only sigwait then receives the blocked signals. Returns
+// the signals that ask the process to stop.
+sigset_t SetUpSignals() {
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  sigaddset(&stop, SIGINT);
+  sigset_t blocked = stop;
+  sigaddset(&blocked, kHandOverSignal);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  // Ignore SIGXFSZ, which would end the process. The stores handle a file size limit like a full
+  // disk.
+  signal(SIGXFSZ, SIG_IGN);
+  return stop;
+}
+
+// Starts the controller. With a database, waits first until this controller leads. `stop_signals`
+// are blocked; one of them ends the wait, and the controller is then null.
 absl::StatusOr<trainyard::controller::ClusterMember> StartServing(const Flags& flags,
                                                                   const trainyard::Clock& clock,
-                                                                  const sigset_t& signals) {
+                                                                  const sigset_t& stop_signals) {
   using trainyard::controller::ClusterMember;
   if (!flags.options.postgres.empty()) {
     return trainyard::controller::StartMember(
-        flags.options, clock, [&signals](std::chrono::milliseconds time) {
-          const timespec limit{time.count() / 1000, time.count() % 1000 * 1'000'000};
-          return sigtimedwait(&signals, nullptr, &limit) > 0;
-        });
+        flags.options, clock,
+        {.stop_requested =
+             [&stop_signals](std::chrono::milliseconds time) {
+               const timespec limit{time.count() / 1000, time.count() % 1000 * 1'000'000};
+               return sigtimedwait(&stop_signals, nullptr, &limit) > 0;
+             },
+         .on_hand_over =
+             [] {
+               hand_over_due = true;
+               kill(getpid(), kHandOverSignal);
+             }});
   }
   ClusterMember alone;
   TRAINYARD_ASSIGN_OR_RETURN(alone.controller,
                              trainyard::controller::Controller::Start(flags.options, clock));
   return alone;
+}
+
+// Waits until the process is asked to stop, or until a hand-over is due. Returns the signal.
+int WaitForEnd(const sigset_t& stop_signals) {
+  sigset_t signals = stop_signals;
+  sigaddset(&signals, kHandOverSignal);
+  int received = 0;
+  do {
+    sigwait(&signals, &received);
+    // Another process may send the signal, too.
+  } while (received == kHandOverSignal && !hand_over_due);
+  return received;
 }
 
 }  // namespace
@@ -393,25 +437,14 @@ int main(int argc, char** argv) {
   SetUpLog(flags.log_level);
   flags.options.http.listen = HttpListen(flags);
 
-  // Block the signals before any thread starts, because threads inherit the mask. Only sigwait then
-  // receives the signals.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
-  // Ignore SIGXFSZ, which would end the process. The stores handle a file size limit like a full
-  // disk.
-  signal(SIGXFSZ, SIG_IGN);
-
+  const sigset_t stop_signals = SetUpSignals();
   flags.options.loop.core.confirm_log_ms = kConfirmLogMs;
   flags.options.loop.core.growth_interval_ms = 1000 * flags.growth_interval_s;
   const trainyard::SystemClock clock;
   // Keeps gRPC initialized until the process ends. Otherwise, gRPC's last shutdown might wait 10 s
   // for its backup poller, and the stores would not be closed within kStopLimit.
   grpc_init();
-  auto member = StartServing(flags, clock, signals);
+  auto member = StartServing(flags, clock, stop_signals);
   if (!member.ok()) return Fail(std::string(member.status().message()));
   if (member->controller == nullptr) return 0;
   if (const std::string error = WriteListenFiles(flags.listen_file, *member->controller);
@@ -419,11 +452,13 @@ int main(int argc, char** argv) {
     return Fail(error);
   }
 
-  int received = 0;
-  sigwait(&signals, &received);
+  const int received = WaitForEnd(stop_signals);
+  if (received == kHandOverSignal) {
+    trainyard::controller::ExitToHandOver(*member->controller);
+  }
   spdlog::info("stopping on {}; running jobs continue", received == SIGINT ? "SIGINT" : "SIGTERM");
   // From now on, a second signal ends the process immediately.
-  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  pthread_sigmask(SIG_UNBLOCK, &stop_signals, nullptr);
   trainyard::controller::Controller::StopWithin(kStopLimit, std::move(member->controller));
   return 0;
 }

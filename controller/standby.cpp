@@ -75,6 +75,11 @@ void Standby::ShowLeader(const std::string& leader, int64_t term) {
   leadership.set_term(term);
 }
 
+void Standby::ShowPosition(int64_t position) {
+  const std::lock_guard lock(mutex_);
+  info_.set_revision(static_cast<uint64_t>(position));
+}
+
 void Standby::ShowProblem(const std::string& problem) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(problem_, problem) != problem && !problem.empty()) {

@@ -32,6 +32,8 @@ class Standby {
 
   // Sets the leader and its term, as callers see them. Empty and 0: no controller leads.
   void ShowLeader(const std::string& leader, int64_t term);
+  // Sets the number of the last event that this standby has applied.
+  void ShowPosition(int64_t position);
   // Sets the reason why this standby could not take over at present; empty if it could. It is
   // reported by GET /healthz with status 503.
   void ShowProblem(const std::string& problem);

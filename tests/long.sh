@@ -6,7 +6,8 @@
 #     months      90 days of a job of 9,600 GPUs at the failure rates of the Llama 3 report
 #     simulation  3,000 seeds of each simulated cluster
 #     kills       200 random kills of controller, workers and ranks
-#     failovers   1,000 fail-overs between two controllers, with a table of their times
+#     failovers   1,000 fail-overs between two controllers, with a table of their times; then kills,
+#                 an upgrade and a restart of the database during one training run
 #     heals       50 kills of a rank, each followed by recovery in place, with real daemons
 #     partition   a network outage and a controller outage of ten minutes each
 #     hour        an hour of random faults on three nodes (as root)

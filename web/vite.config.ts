@@ -10,16 +10,27 @@ const controller: ProxyOptions = {
   // origin.
   configure: (proxy) => proxy.on('proxyReq', (request) => request.removeHeader('origin')),
 };
-// The curves are lines. Without these references, the code for bars, steps and splines of uPlot is
-// left out of the build.
-const withoutUnusedPaths: Plugin = {
-  name: 'without-unused-paths',
+// Parts of uPlot that the dashboard does not use, each with its replacement. Without the references
+// to them, the build leaves out their code: bars, steps and splines, the legend, and the functions
+// for programs that use uPlot.
+const UNUSED_IN_UPLOT = [
+  [/\(paths\.(stepped|bars|spline)\s*= \w+\);/g, ''],
+  [/const showLegend = legend\.show;/g, 'const showLegend = false;'],
+  [/^\s*uPlot\.(\w*[rR]ange\w*|assign|fmtNum|orient|join|fmtDate|tzDate|\w+Gaps?)\s*= \w+;$/gm, ''],
+] as const;
+const withoutUnusedParts: Plugin = {
+  name: 'without-unused-parts',
   apply: 'build',
   transform(code, id) {
     if (!id.endsWith('uPlot.esm.js')) return undefined;
-    const shorter = code.replaceAll(/\(paths\.(stepped|bars|spline)\s*= \w+\);/g, '');
-    if (shorter === code) this.error('uPlot has changed: no paths were found');
-    return { code: shorter, map: null };
+    return {
+      code: UNUSED_IN_UPLOT.reduce((text, [pattern, replacement]) => {
+        const shorter = text.replaceAll(pattern, replacement);
+        if (shorter === text) this.error(`uPlot has changed: ${pattern} does not match`);
+        return shorter;
+      }, code),
+      map: null,
+    };
   },
 };
 
@@ -29,7 +40,7 @@ const login: ProxyOptions = {
 };
 
 export default defineConfig({
-  plugins: [withoutUnusedPaths],
+  plugins: [withoutUnusedParts],
   build: {
     outDir: process.env['DIST'] ?? 'dist',
     emptyOutDir: true,

@@ -74,7 +74,7 @@ class Walk {
       if (++names_ > CheckpointScan::kMostNames) {
         return absl::ResourceExhaustedError(
             absl::StrCat("more than ", CheckpointScan::kMostNames,
-                         " files were read; write the checkpoints to a directory of their own, or "
+                         " files were read; write the checkpoints to a separate directory, or "
                          "remove old ones"));
       }
       struct stat info {};

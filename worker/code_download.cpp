@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "proto/support/status_macros.h"
@@ -51,13 +52,13 @@ void CodeDownload::ChooseSource() {
 
 absl::StatusOr<std::vector<code::Blob>> CodeDownload::FetchFromPeer(
     const std::vector<std::string>& digests) const {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string pack,
-                             network_.FetchFromPeer(peer_, snapshot_, digests));
+  TRAINYARD_ASSIGN_OR_RETURN(std::string pack, network_.FetchFromPeer(peer_, snapshot_, digests));
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<code::Blob> blobs, code::ReadPack(pack));
   const std::set<absl::string_view> requested(digests.begin(), digests.end());
   const bool is_answer = std::ranges::all_of(
       blobs, [&](const code::Blob& blob) { return requested.contains(blob.digest); });
   if (!is_answer) return absl::InvalidArgumentError("the node sent other blobs than requested");
+  packs_.Keep(snapshot_, std::move(pack));
   return blobs;
 }
 
@@ -74,8 +75,10 @@ absl::StatusOr<std::vector<code::Blob>> CodeDownload::Fetch(
     is_chosen_ = false;
     ++failures_;
   }
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string pack, network_.FetchFromController(digests));
-  return code::ReadPack(pack);
+  TRAINYARD_ASSIGN_OR_RETURN(std::string pack, network_.FetchFromController(digests));
+  TRAINYARD_ASSIGN_OR_RETURN(std::vector<code::Blob> blobs, code::ReadPack(pack));
+  packs_.Keep(snapshot_, std::move(pack));
+  return blobs;
 }
 
 void CodeDownload::Complete() {

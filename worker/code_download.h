@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "proto/code/blob_pack.h"
 #include "trainyard/v1/code_service.pb.h"
+#include "worker/recent_packs.h"
 #include "worker/rpc/code_network.h"
 
 namespace trainyard::worker {
@@ -24,14 +25,17 @@ class CodeDownload {
         address;  // At which other nodes fetch code from this node; empty if it shares none.
   };
 
-  // `network` must outlive this object.
-  CodeDownload(CodeNetwork& network, std::string snapshot, Node node)
-      : network_(network), snapshot_(std::move(snapshot)), node_(std::move(node)) {}
+  // Keeps the received packs in `packs`. `network` and `packs` must outlive this object.
+  CodeDownload(CodeNetwork& network, RecentPacks& packs, std::string snapshot, Node node)
+      : network_(network), packs_(packs), snapshot_(std::move(snapshot)), node_(std::move(node)) {}
 
   // Returns the first of these blobs, at least one, each with its digest. A node that cannot be
   // reached, is slow, or sends anything else is replaced by another source. Returns only errors of
   // the controller.
   absl::StatusOr<std::vector<code::Blob>> Fetch(const std::vector<std::string>& digests);
+
+  // Name of the source that was used last, for the log.
+  std::string source() const { return peer_.empty() ? "the controller" : "the node at " + peer_; }
 
   // Reports to the controller that this node has the snapshot and can share it.
   void Complete();
@@ -49,6 +53,7 @@ class CodeDownload {
       const std::vector<std::string>& digests) const;
 
   CodeNetwork& network_;
+  RecentPacks& packs_;
   const std::string snapshot_;
   const Node node_;
   bool is_chosen_ = false;

@@ -30,7 +30,7 @@ absl::Status CodeTrees::Fetch(const std::string& snapshot) {
     const std::lock_guard lock(mutex_);
     node.address = address_;
   }
-  CodeDownload download(*network_, snapshot, std::move(node));
+  CodeDownload download(*network_, packs_, snapshot, std::move(node));
   bool was_fetched = false;
   const absl::Status prepared = cache_
                                     .Prepare(snapshot,
@@ -39,7 +39,10 @@ absl::Status CodeTrees::Fetch(const std::string& snapshot) {
                                                return download.Fetch(digests);
                                              })
                                     .status();
-  if (prepared.ok() && was_fetched) download.Complete();
+  if (prepared.ok() && was_fetched) {
+    download.Complete();
+    spdlog::info("fetched the code snapshot {} from {}", snapshot.substr(0, 12), download.source());
+  }
   return prepared;
 }
 
@@ -55,6 +58,12 @@ absl::Status CodeTrees::Prepare(const std::string& snapshot) {
   const absl::Status trimmed = cache_.Trim(in_use);
   if (!trimmed.ok()) spdlog::warn("cannot remove unused code: {}", Text(trimmed));
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> CodeTrees::Pack(const std::string& snapshot,
+                                            const std::vector<std::string>& digests) {
+  if (const auto pack = packs_.Find(snapshot, digests)) return *pack;
+  return cache_.Fetch(snapshot, digests);
 }
 
 }  // namespace trainyard::worker

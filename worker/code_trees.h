@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "proto/code/tree_cache.h"
 #include "trainyard/v1/job_spec.pb.h"
+#include "worker/recent_packs.h"
 #include "worker/rpc/code_network.h"
 
 namespace trainyard::worker {
@@ -40,16 +41,16 @@ class CodeTrees {
   // attempt uses if all trees together are too large. Blocks.
   absl::Status Prepare(const std::string& snapshot);
 
-  // Returns a pack for another node (TreeCache::Fetch).
+  // Returns a pack for another node: one that this node has received, or one of its files
+  // (TreeCache::Fetch).
   absl::StatusOr<std::string> Pack(const std::string& snapshot,
-                                   const std::vector<std::string>& digests) {
-    return cache_.Fetch(snapshot, digests);
-  }
+                                   const std::vector<std::string>& digests);
 
  private:
   absl::Status Fetch(const std::string& snapshot);
 
   code::TreeCache cache_;
+  RecentPacks packs_;
   const std::unique_ptr<CodeNetwork> network_;
   const std::string node_;
   std::mutex mutex_;

@@ -12,11 +12,9 @@
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/text/utf8.h"
 #include "spdlog/spdlog.h"
 #include "worker/checkpoint_scan.h"
 #include "worker/tail/checkpoint_lines.h"
-#include "worker/tail/telemetry_values.h"
 
 namespace trainyard::worker {
 namespace {
@@ -24,17 +22,10 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr char kTensorboardAlert[] = "tensorboard";
-constexpr std::size_t kMostTensorboardReports = 20;
 constexpr std::size_t kMaxTensorboardStateBytes = 1 << 20;
 // Programs write files beside each other, or one directory per run and group of metrics.
 constexpr const char* kEventFiles[] = {"*tfevents.*", "*/*tfevents.*", "*/*/*tfevents.*",
                                        "*/*/*/*tfevents.*"};
-
-int64_t NowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 absl::StatusOr<std::string> ReadFrom(const std::string& path, int64_t offset, std::size_t bytes) {
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRegularFile(path, O_RDONLY));
@@ -46,6 +37,10 @@ absl::StatusOr<std::string> ReadFrom(const std::string& path, int64_t offset, st
 }
 
 }  // namespace
+
+TensorboardWatch::TensorboardWatch(Options options)
+    : options_(std::move(options)),
+      reports_(options_.name, kTensorboardAlert, options_.telemetry) {}
 
 void TensorboardWatch::Begin() { Load(); }
 
@@ -111,7 +106,7 @@ bool TensorboardWatch::Look(WatchLook look) {
   const auto sizes = Sizes();
   if (!sizes.ok()) {
     // Programs create the directory with their first metrics.
-    if (!absl::IsNotFound(sizes.status())) Report(Text(sizes.status()), look);
+    if (!absl::IsNotFound(sizes.status())) reports_.Report(Text(sizes.status()), look);
     return false;
   }
   std::map<std::string, v1::TensorboardFile> next = files_;
@@ -144,7 +139,7 @@ bool TensorboardWatch::Look(WatchLook look) {
   if (!is_written) return true;
   files_ = std::move(next);
   if (!lines.empty()) StoreState();
-  for (const std::string& problem : problems) Report(problem, look);
+  for (const std::string& problem : problems) reports_.Report(problem, look);
   return more;
 }
 
@@ -154,17 +149,6 @@ void TensorboardWatch::StoreState() const {
   const absl::Status stored = WriteFileAtomically(options_.state_path, state.SerializeAsString());
   // Without the file, a restarted worker reads no earlier bytes.
   if (!stored.ok()) spdlog::warn("{}: {}", options_.name, Text(stored));
-}
-
-void TensorboardWatch::Report(const std::string& text, WatchLook look) {
-  if (reported_.size() >= kMostTensorboardReports || !reported_.insert(text).second) return;
-  spdlog::warn("{}: {}", options_.name, text);
-  v1::AlertRecord alert;
-  alert.set_code(kTensorboardAlert);
-  alert.set_message(std::string(Utf8Prefix(text, kMaxTelemetryTextBytes)));
-  const absl::Status written =
-      AppendTelemetry(options_.telemetry, AlertLine(alert, NowMs()), look != WatchLook::kRunning);
-  if (!written.ok()) reported_.erase(text);
 }
 
 }  // namespace trainyard::worker

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -14,6 +13,7 @@
 #include "proto/support/guarded_path.h"
 #include "trainyard/v1/watch_state.pb.h"
 #include "worker/core/watched_checkpoints.h"
+#include "worker/watch_reports.h"
 
 namespace trainyard::worker {
 
@@ -33,7 +33,7 @@ class TensorboardWatch {
   // A file that has not grown for this long is idle: its last step is complete.
   static constexpr std::chrono::seconds kIdleAfter{2};
 
-  explicit TensorboardWatch(Options options) : options_(std::move(options)) {}
+  explicit TensorboardWatch(Options options);
 
   // Call before the program starts: bytes that exist now belong to earlier attempts.
   void Begin();
@@ -54,13 +54,12 @@ class TensorboardWatch {
   absl::StatusOr<bool> ReadFile(int64_t bytes, bool idle, v1::TensorboardFile& file,
                                 std::string& lines);
   void StoreState() const;
-  void Report(const std::string& text, WatchLook look);
 
   const Options options_;
   bool is_loaded_ = false;
   std::map<std::string, v1::TensorboardFile> files_;  // By path.
   std::map<std::string, Growth> growth_;              // By path.
-  std::set<std::string> reported_;
+  WatchReports reports_;
 };
 
 }  // namespace trainyard::worker

@@ -8,23 +8,18 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "proto/contract/limits.h"
 #include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "proto/support/status_text.h"
-#include "proto/text/utf8.h"
 #include "spdlog/spdlog.h"
 #include "worker/process/rank_mark.h"
 #include "worker/process/written_files.h"
 #include "worker/tail/checkpoint_lines.h"
-#include "worker/tail/telemetry_values.h"
 
 namespace trainyard::worker {
 namespace {
 
 constexpr char kWatchAlert[] = "checkpoint_watch";
-// Texts reported at most, so that a directory in a bad state cannot fill the telemetry.
-constexpr std::size_t kMostReports = 20;
 // More than 1,000 files with paths of the greatest length.
 constexpr std::size_t kMaxStateBytes = 16 << 20;
 
@@ -51,7 +46,8 @@ WatchedAttempt::WatchedAttempt(const v1::StartAttempt& command, WatchPlaces plac
       places_(std::move(places)),
       has_checkpoints_(!command.spec().checkpoint().watch().empty()),
       scan_(command.checkpoint_dir(), command.spec().checkpoint().watch()),
-      watched_(command) {
+      watched_(command),
+      reports_(name_, kWatchAlert, places_.telemetry) {
   const std::string& tensorboard = command.spec().tensorboard();
   if (tensorboard.empty()) return;
   tensorboard_.emplace(TensorboardWatch::Options{
@@ -107,7 +103,7 @@ bool WatchedAttempt::LookForCheckpoints(WatchLook look, int64_t step) {
   Load();
   auto entries = Find();
   if (!entries.ok()) {
-    Report(Text(entries.status()), look);
+    reports_.Report(Text(entries.status()), look);
     return false;
   }
   const bool all_recorded = std::ranges::all_of(
@@ -122,10 +118,11 @@ bool WatchedAttempt::LookForCheckpoints(WatchLook look, int64_t step) {
   watched_ = std::move(next);
   if (outcome.changed) StoreState(watched_);
   if (!outcome.without_step.empty()) {
-    Report(absl::StrCat("checkpoint.watch: the step of ", outcome.without_step,
-                        " is unknown; set checkpoint.step to a pattern for the step in the name, "
-                        "or set log_parser"),
-           look);
+    reports_.Report(
+        absl::StrCat("checkpoint.watch: the step of ", outcome.without_step,
+                     " is unknown; set checkpoint.step to a pattern for the step in the name, "
+                     "or set log_parser"),
+        look);
   }
   Remove(outcome.removals);
   return outcome.pending;
@@ -152,21 +149,10 @@ void WatchedAttempt::StoreState(const WatchedCheckpoints& watched) {
 void WatchedAttempt::Remove(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const absl::Status removed = scan_.Remove(path);
-    if (!removed.ok() && reported_.insert(path).second) {
+    if (!removed.ok() && reports_.IsNew(path)) {
       spdlog::warn("{}: {}; the worker tries again", name_, Text(removed));
     }
   }
-}
-
-void WatchedAttempt::Report(const std::string& text, WatchLook look) {
-  if (reported_.size() >= kMostReports || !reported_.insert(text).second) return;
-  spdlog::warn("{}: {}", name_, text);
-  v1::AlertRecord alert;
-  alert.set_code(kWatchAlert);
-  alert.set_message(std::string(Utf8Prefix(text, kMaxTelemetryTextBytes)));
-  const absl::Status written =
-      AppendTelemetry(places_.telemetry, AlertLine(alert, WallMs()), look != WatchLook::kRunning);
-  if (!written.ok()) reported_.erase(text);
 }
 
 }  // namespace trainyard::worker

@@ -1,6 +1,6 @@
-// The files of one attempt of a program of others. For checkpoint.watch: reads the directory,
-// writes records to the telemetry of a rank, and removes old checkpoints. For `tensorboard`: writes
-// the metrics of the event files to the telemetry.
+// The files of one attempt of a job with its own `command`. For checkpoint.watch: reads the
+// directory, writes records to the telemetry of a rank, and removes old checkpoints. For
+// `tensorboard`: writes the metrics of the event files to the telemetry.
 #ifndef TRAINYARD_WORKER_WATCHED_ATTEMPT_H_
 #define TRAINYARD_WORKER_WATCHED_ATTEMPT_H_
 
@@ -21,6 +21,7 @@
 #include "worker/checkpoint_scan.h"
 #include "worker/core/watched_checkpoints.h"
 #include "worker/tensorboard_watch.h"
+#include "worker/watch_reports.h"
 
 namespace trainyard::worker {
 
@@ -51,8 +52,6 @@ class WatchedAttempt {
   absl::Status Write(const WatchOutcome& outcome, WatchLook look);
   void StoreState(const WatchedCheckpoints& watched);
   void Remove(const std::vector<std::string>& paths);
-  // Logs each text once, and appends it to the telemetry as an alert.
-  void Report(const std::string& text, WatchLook look);
 
   const std::string name_;
   const WatchPlaces places_;
@@ -64,7 +63,7 @@ class WatchedAttempt {
   // Device and inode of the directory. A directory that was unmounted is another directory, and
   // must not look like one whose checkpoints were removed.
   std::optional<std::pair<dev_t, ino_t>> directory_;
-  std::set<std::string> reported_;
+  WatchReports reports_;
   std::optional<TensorboardWatch> tensorboard_;
 };
 

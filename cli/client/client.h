@@ -102,6 +102,7 @@ class Client {
   absl::StatusOr<v1::StoreCodeResponse> StoreCode(const v1::StoreCodeRequest& request);
   absl::StatusOr<v1::FetchCodeResponse> FetchCode(const v1::FetchCodeRequest& request);
   absl::StatusOr<v1::CheckStoresResponse> CheckStores(const v1::CheckStoresRequest& request);
+  absl::StatusOr<v1::HandOverResponse> HandOver(const v1::HandOverRequest& request);
   absl::StatusOr<v1::CreateLoginCodeResponse> CreateLoginCode(
       const v1::CreateLoginCodeRequest& request);
   absl::StatusOr<v1::WhoAmIResponse> WhoAmI(const v1::WhoAmIRequest& request);

@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "cli/client/client.h"
 #include "cli/context/environment.h"
-#include "cli/output/table.h"
+#include "cli/output/terminal/table.h"
 #include "cli/process/exit_code.h"
 
 namespace trainyard::cli {

@@ -8,7 +8,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/reader.h"
 
 namespace trainyard::cli {
 namespace {

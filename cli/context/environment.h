@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/client/client.h"
-#include "cli/output/console.h"
+#include "cli/output/terminal/console.h"
 #include "cli/process/interrupt.h"
 #include "cli/process/restart_backoff.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "cli/output/console.h"
+#include "cli/output/terminal/console.h"
 
 namespace trainyard::cli {
 

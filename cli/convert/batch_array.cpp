@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "re2/re2.h"
 
 namespace trainyard::cli {

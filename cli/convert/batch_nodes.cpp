@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "proto/jobspec/node_names.h"
+#include "proto/jobspec/fields/node_names.h"
 
 namespace trainyard::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/contract/environment.h"
-#include "proto/jobspec/secret_rules.h"
+#include "proto/jobspec/rules/secret_rules.h"
 
 namespace trainyard::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/jobspec/node_range.h"
+#include "proto/jobspec/fields/node_range.h"
 
 namespace trainyard::cli {
 namespace {

@@ -36,8 +36,8 @@ DataCommand Add(CLI::App* command, void (*add_options)(CLI::App&, Options*),
 // Returns 1 after printing a message, because it returns only on failure.
 int Start(const std::vector<std::string>& line) {
   const int error = ReplaceProcess(line);
-  std::fprintf(stderr, "error: cannot start %s: %s; install it beside trainyard\n", line[0].c_str(),
-               std::strerror(error));
+  std::fprintf(stderr, "error: cannot start %s: %s; install it in the directory of trainyard\n",
+               line[0].c_str(), std::strerror(error));
   return 1;
 }
 

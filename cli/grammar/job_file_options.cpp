@@ -1,7 +1,7 @@
 #include "cli/grammar/job_file_options.h"
 
 #include "cli/context/input_text.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/files/stable_json.h"
 #include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
 

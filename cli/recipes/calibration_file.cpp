@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/output/readable.h"
+#include "cli/output/terminal/readable.h"
 #include "controller/planner/answer/cluster_request.h"
 #include "proto/support/status_macros.h"
 #include "yaml-cpp/yaml.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "controller/planner/cluster.h"
-#include "proto/jobspec/schema.h"
+#include "proto/jobspec/fields/schema.h"
 
 namespace trainyard::cli {
 namespace {

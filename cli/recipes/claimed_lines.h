@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "controller/planner/claims.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/reader.h"
 
 namespace trainyard::cli {
 

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/output/readable.h"
+#include "cli/output/terminal/readable.h"
 #include "controller/planner/layout_search.h"
 #include "controller/planner/step_time.h"
 #include "proto/memory/memory_advice.h"
@@ -41,7 +41,7 @@ std::string ExpectedText(const RunConfig& config, const planner::Cluster& cluste
   const Expectation expected = ExpectationOf(config, cluster);
   const std::string network =
       cluster.nodes > 1 ? absl::StrCat(" (", std::string(cluster.network.name), ")") : "";
-  return absl::StrFormat("%s%s: %d x %d%s, %d parameters, %s tokens/s, MFU %.1f %%, %s a GPU.",
+  return absl::StrFormat("%s%s: %d x %d%s, %d parameters, %s tokens/s, MFU %.1f %%, %s per GPU.",
                          kPrefix, std::string(cluster.device->rating->name), cluster.nodes,
                          cluster.per_node, network, ParameterCount(config.model),
                          CompactNumber(expected.run.tokens_per_second), 100 * expected.run.mfu,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "controller/planner/finding.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/reader.h"
 
 namespace trainyard::cli {
 

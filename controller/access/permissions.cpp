@@ -74,6 +74,7 @@ constexpr auto kPermissions = std::to_array<Permission>({
     {.method = "CodePeerService/FetchSealedCode"},
     {.method = "ServerService/GetServerInfo", .routes = {"getServer"}},
     {.method = "ServerService/CheckStores"},
+    {.method = "ServerService/HandOver", .routes = {"handOver"}},
 
     {.method = "WorkerControl/Attach"},
 });

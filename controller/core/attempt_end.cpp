@@ -14,7 +14,7 @@
 #include "controller/core/verdict/failure_policy.h"
 #include "controller/core/verdict/time_limit_end.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
 
 namespace trainyard::controller {
 namespace {

@@ -17,7 +17,7 @@
 #include "controller/core/state/attempts/starting_point.h"
 #include "controller/core/state/jobs/job_timing.h"
 #include "controller/core/verdict/heal_policy.h"
-#include "proto/jobspec/launch_shape.h"
+#include "proto/jobspec/rules/launch_shape.h"
 
 namespace trainyard::controller {
 namespace {

@@ -9,7 +9,7 @@
 #include "controller/core/event_log/event_job.h"
 #include "nlohmann/json.hpp"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/jobspec/scalar_text.h"
+#include "proto/jobspec/fields/scalar_text.h"
 #include "proto/json/enum_text.h"
 #include "proto/json/message_json.h"
 #include "proto/proof/digest.h"

@@ -9,10 +9,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "controller/api/job_files/sent_job_file.h"
 #include "nlohmann/json.hpp"
+#include "proto/jobspec/fields/scalar_text.h"
+#include "proto/jobspec/fields/schema.h"
 #include "proto/jobspec/loader.h"
-#include "proto/jobspec/scalar_text.h"
-#include "proto/jobspec/schema.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
@@ -126,15 +127,16 @@ absl::StatusOr<std::optional<double>> NumberOf(const Json& json, const char* key
   return found->get<double>();
 }
 
-// Copies the text and the overrides of a job file into the request. The request handler resolves
-// them later.
+// Copies the text of a job file and the overrides into the request. The request handler resolves
+// the text later.
 template <typename Request>
 absl::Status ReadJobFile(const Json& json, Request& request) {
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_job_file(), TextOf(json, "job_file"));
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<std::string> overrides, TextsOf(json, "overrides"));
   for (const std::string& one : overrides) request.add_overrides(one);
-  if (request.job_file().empty() && !overrides.empty()) {
-    return absl::InvalidArgumentError("overrides: allowed only with job_file");
+  TRAINYARD_RETURN_IF_ERROR(CheckOverrides(request.overrides_size()));
+  if (request.job_file().empty() && !json.contains("spec") && !overrides.empty()) {
+    return absl::InvalidArgumentError("overrides: allowed only with job_file or spec");
   }
   if (!request.job_file().empty() && json.contains("spec")) {
     return absl::InvalidArgumentError("set either spec or job_file, not both");
@@ -143,7 +145,8 @@ absl::Status ReadJobFile(const Json& json, Request& request) {
 }
 
 // Uses the loader of job files, so that the same rules and messages apply.
-absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
+absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json,
+                                      const std::vector<std::string>& overrides) {
   const auto spec = json.find("spec");
   if (spec == json.end() || !spec->is_object()) {
     return absl::InvalidArgumentError(
@@ -156,7 +159,7 @@ absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json) {
   }
   const std::string text = spec->dump(1, ' ', false, Json::error_handler_t::replace);
   return ResolveJobFile(
-      kSpecName, {},
+      kSpecName, overrides,
       [&](const std::string& reference, const std::string&) -> absl::StatusOr<JobFileText> {
         if (reference == kSpecName) return JobFileText{kSpecName, text};
         return absl::NotFoundError(absl::StrCat("no file ", reference));
@@ -284,7 +287,10 @@ absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_request_id(), TextOf(json, "request_id"));
   TRAINYARD_RETURN_IF_ERROR(ReadJobFile(json, request));
   if (!request.job_file().empty()) return request;
-  TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ReadSpec(json));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      ResolvedSpec resolved,
+      ReadSpec(json, {request.overrides().begin(), request.overrides().end()}));
+  request.clear_overrides();
   *request.mutable_spec() = std::move(resolved.spec);
   for (v1::Origin& origin : ToOrigins(resolved.origins)) *request.add_origins() = std::move(origin);
   return request;
@@ -296,7 +302,10 @@ absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
   v1::PlanJobRequest request;
   TRAINYARD_RETURN_IF_ERROR(ReadJobFile(json, request));
   if (!request.job_file().empty()) return request;
-  TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ReadSpec(json));
+  TRAINYARD_ASSIGN_OR_RETURN(
+      ResolvedSpec resolved,
+      ReadSpec(json, {request.overrides().begin(), request.overrides().end()}));
+  request.clear_overrides();
   *request.mutable_spec() = std::move(resolved.spec);
   origins = ToOrigins(resolved.origins);
   return request;
@@ -406,10 +415,13 @@ absl::StatusOr<v1::SetQueueRequest> ReadQueueBody(const std::string& body) {
 }
 
 absl::StatusOr<v1::SetTopologyRequest> ReadTopologyBody(const std::string& body) {
-  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"topology", "user"}));
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json,
+                             ReadObject(body, {"topology", "topology_file", "user"}));
   v1::SetTopologyRequest request;
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_topology_file(), TextOf(json, "topology_file"));
   const auto topology = json.find("topology");
+  if (topology == json.end() && !request.topology_file().empty()) return request;
   // A missing key must not remove the topology.
   if (topology == json.end() || !topology->is_object() || !topology->contains("groups")) {
     return absl::InvalidArgumentError(kTopologyForm);
@@ -457,6 +469,15 @@ absl::StatusOr<v1::CordonNodeRequest> ReadDrainBody(const std::string& body) {
 
 absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body) {
   return ReadReasonBody<v1::ReleaseNodeRequest>(body);
+}
+
+absl::StatusOr<v1::HandOverRequest> ReadHandOverBody(const std::string& body) {
+  TRAINYARD_ASSIGN_OR_RETURN(const Json json, ReadObject(body, {"from", "to", "user"}));
+  v1::HandOverRequest request;
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_from(), TextOf(json, "from"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_to(), TextOf(json, "to"));
+  TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
+  return request;
 }
 
 }  // namespace trainyard::controller::http

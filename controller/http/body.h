@@ -38,6 +38,7 @@ absl::StatusOr<v1::CordonNodeRequest> ReadCordonBody(const std::string& body);
 // A body without drain_after_ms drains the node now.
 absl::StatusOr<v1::CordonNodeRequest> ReadDrainBody(const std::string& body);
 absl::StatusOr<v1::ReleaseNodeRequest> ReadReleaseBody(const std::string& body);
+absl::StatusOr<v1::HandOverRequest> ReadHandOverBody(const std::string& body);
 
 }  // namespace trainyard::controller::http
 

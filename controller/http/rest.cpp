@@ -26,7 +26,7 @@
 #include "controller/http/plain_answers.h"
 #include "controller/http/problem.h"
 #include "controller/http/rest_call.h"
-#include "proto/jobspec/schema.h"
+#include "proto/jobspec/fields/schema.h"
 #include "proto/json/json_text.h"
 
 namespace trainyard::controller::http {

@@ -41,6 +41,7 @@ class Rest {
   void CompareSeries(const RestCall& call);
   void EndSessions(const RestCall& call);
   void AskTopology(const RestCall& call);
+  void HandOver(const RestCall& call);
   void GetNode(const RestCall& call);
   void RemoveNode(const RestCall& call);
   void ReleaseNode(const RestCall& call);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "controller/api/cluster/cluster_handlers.h"
+#include "controller/api/cluster/hand_over.h"
 #include "controller/api/cluster/node_view.h"
 #include "controller/api/cluster/queue_handlers.h"
 #include "controller/api/cluster/reservation_handlers.h"
@@ -57,6 +58,13 @@ void Rest::EndSessions(const RestCall& call) {
   if (!request.all()) request.add_ids(call.parameters.Text("session"));
   call.Ask(api_, handlers::EndSessions, std::move(request),
            RespondJson<v1::EndSessionsResponse>(api_, call.respond, call.path));
+}
+
+void Rest::HandOver(const RestCall& call) {
+  auto request = ReadHandOverBody(call.request->body);
+  if (!request.ok()) return call.Refuse(request.status());
+  call.AskAs(request->user(), api_, handlers::HandOver, *request,
+             RespondJson<v1::HandOverResponse>(api_, call.respond, call.path));
 }
 
 void Rest::ReleaseNode(const RestCall& call) {
@@ -141,6 +149,8 @@ void Rest::RunAboutCluster(const RestCall& call) {
     case Operation::kGetServer:
       return call.Ask(api_, handlers::GetServerInfo,
                       RespondJson<v1::GetServerInfoResponse>(api_, call.respond, call.path));
+    case Operation::kHandOver:
+      return HandOver(call);
     case Operation::kListQueues:
     case Operation::kSetQueue:
     case Operation::kDeleteQueue:

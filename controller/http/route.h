@@ -13,6 +13,7 @@ inline constexpr std::string_view kApiPrefix = "/api/v1";
 
 enum class Operation {
   kGetServer,
+  kHandOver,
   kGetOpenApi,
   kGetJobSchema,
   kListJobs,

@@ -3,36 +3,13 @@
 #include "controller/http/queue_routes.h"
 #include "controller/http/reservation_routes.h"
 #include "controller/http/route_parameters.h"
+#include "controller/http/server_routes.h"
 #include "controller/http/topology_routes.h"
 
 namespace trainyard::controller::http {
 namespace {
 
 using enum ParameterType;
-
-std::vector<Route> ServerRoutes() {
-  return {{.operation = Operation::kGetServer,
-           .id = "getServer",
-           .method = "GET",
-           .path = "/server",
-           .summary = "Version, capabilities and storage of the controller, and the numbers of "
-                      "jobs, nodes and slots.",
-           .command_line = "trainyard server status",
-           .response = "GetServerInfoResponse"},
-          {.operation = Operation::kGetOpenApi,
-           .id = "getOpenApi",
-           .method = "GET",
-           .path = "/openapi.json",
-           .summary = "The OpenAPI description of this API.",
-           .content_type = "application/json"},
-          {.operation = Operation::kGetJobSchema,
-           .id = "getJobSchema",
-           .method = "GET",
-           .path = "/job-schema.json",
-           .summary = "JSON Schema of job files.",
-           .command_line = "trainyard schema",
-           .content_type = "application/schema+json"}};
-}
 
 std::vector<Route> SubmitRoutes() {
   return {{.operation = Operation::kListJobs,
@@ -309,31 +286,6 @@ std::vector<Route> JobDetailRoutes() {
        .parameters = LogParameters(),
        .response = "ReadLogPageResponse",
        .content_type = "text/plain"}};
-}
-
-std::vector<Route> SessionRoutes() {
-  return {{.operation = Operation::kListSessions,
-           .id = "listSessions",
-           .method = "GET",
-           .path = "/sessions",
-           .summary = "Browsers logged in to the dashboard.",
-           .command_line = "trainyard server sessions",
-           .response = "ListSessionsResponse"},
-          {.operation = Operation::kEndAllSessions,
-           .id = "endAllSessions",
-           .method = "DELETE",
-           .path = "/sessions",
-           .summary = "Ends all sessions of the dashboard.",
-           .command_line = "trainyard server sessions --end-all",
-           .response = "EndSessionsResponse"},
-          {.operation = Operation::kEndSession,
-           .id = "endSession",
-           .method = "DELETE",
-           .path = "/sessions/{session}",
-           .summary = "Ends a dashboard session, as logging out does.",
-           .command_line = "trainyard server sessions --end {session}",
-           .parameters = {{.name = "session", .doc = "Id of the session.", .in_path = true}},
-           .response = "EndSessionsResponse"}};
 }
 
 std::vector<Parameter> ReportParameters() {

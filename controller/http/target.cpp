@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "google/protobuf/descriptor.h"
 #include "proto/contract/limits.h"
-#include "proto/jobspec/schema.h"
+#include "proto/jobspec/fields/schema.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"

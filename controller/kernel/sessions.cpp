@@ -137,14 +137,11 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
                      "the --data-dir of the worker's cluster"));
   }
   if (const int64_t seen = TermOfField(hello.leader_term()); seen > options_.leader_term) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the worker has seen a leader of term ", seen,
-                     ", but this controller leads "
-                     "term ",
-                     options_.leader_term,
-                     ". If another controller leads now, this one "
-                     "exits by itself; if not, the database was replaced by an older copy: restore "
-                     "the newest copy"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the worker has seen a leader of term ", seen, ", but this controller leads term ",
+        options_.leader_term,
+        ". If another controller leads now, this one exits automatically; if not, the database was "
+        "replaced by an older copy: restore the newest copy"));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckLogMark(state_, hello.log_mark()));
   const Session* old = FindNode(hello.node_id());

@@ -1,6 +1,7 @@
 #include "controller/rpc/node_service.h"
 
 #include "controller/api/cluster/cluster_handlers.h"
+#include "controller/api/cluster/hand_over.h"
 #include "controller/api/cluster/node_view.h"
 #include "controller/api/cluster/reservation_handlers.h"
 #include "controller/rpc/unary.h"
@@ -83,6 +84,12 @@ grpc::ServerUnaryReactor* ServerService::CheckStores(grpc::CallbackServerContext
                                                      const v1::CheckStoresRequest* /*request*/,
                                                      v1::CheckStoresResponse* response) {
   return Answer({api_, context}, response, handlers::CheckStores);
+}
+
+grpc::ServerUnaryReactor* ServerService::HandOver(grpc::CallbackServerContext* context,
+                                                  const v1::HandOverRequest* request,
+                                                  v1::HandOverResponse* response) {
+  return Answer({api_, context, request->user()}, response, handlers::HandOver, *request);
 }
 
 }  // namespace trainyard::controller

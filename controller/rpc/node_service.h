@@ -61,6 +61,9 @@ class ServerService final : public v1::ServerService::CallbackService {
   grpc::ServerUnaryReactor* CheckStores(grpc::CallbackServerContext* context,
                                         const v1::CheckStoresRequest* request,
                                         v1::CheckStoresResponse* response) override;
+  grpc::ServerUnaryReactor* HandOver(grpc::CallbackServerContext* context,
+                                     const v1::HandOverRequest* request,
+                                     v1::HandOverResponse* response) override;
 
  private:
   const Api& api_;

@@ -12,6 +12,7 @@
 #include "controller/store/postgres/leader_lease.h"
 #include "controller/store/postgres/postgres_connections.h"
 #include "controller/store/postgres/postgres_event_log.h"
+#include "controller/store/postgres/postgres_log_tail.h"
 #include "controller/store/postgres/postgres_probe.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "controller/store/postgres/server_wait.h"
@@ -54,8 +55,14 @@ absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOp
   TRAINYARD_ASSIGN_OR_RETURN(const auto database, PostgresDatabase::Connect(options.settings));
   database->LimitAll(kPrepareSeatMs);
   TRAINYARD_RETURN_IF_ERROR(PrepareSchema(options, *database).status());
-  TRAINYARD_ASSIGN_OR_RETURN(auto leadership, Leadership::Open(options.settings, options.holder));
+  TRAINYARD_ASSIGN_OR_RETURN(auto leadership,
+                             Leadership::Open(options.settings, options.holder, options.version));
   return leadership;
+}
+
+absl::StatusOr<std::unique_ptr<LogTail>> OpenLogTail(const PostgresStoreOptions& options) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto tail, PostgresLogTail::Open(options.settings));
+  return tail;
 }
 
 absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options) {

@@ -101,7 +101,7 @@ absl::Status CheckNotMovedElsewhere(const std::string& directory, const std::str
   TRAINYARD_ASSIGN_OR_RETURN(const std::string moved_to, ReadMovedMark(directory));
   if (moved_to.empty() || moved_to == target) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("the jobs of ", directory, " were moved to ", moved_to, " before"));
+      absl::StrCat("the jobs of ", directory, " have already been moved to ", moved_to));
 }
 
 // An empty schema, the rest of an interrupted move, or jobs of this cluster that were moved away.

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/store/events/event_log.h"
+#include "controller/store/events/log_tail.h"
 #include "controller/store/files/data_directory.h"
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"
@@ -57,6 +58,8 @@ struct PostgresStoreOptions {
   int64_t leader_term = 0;
   // Names this process to other controllers, if leader_term is 0.
   std::string holder;
+  // The release of this program, which a standby reports to the leader.
+  std::string version;
   // Limit on the time to wait for the server, and for another controller to end.
   std::chrono::milliseconds wait_limit{60'000};
   // Called with the reason when a wait begins, and about every 5 s while it lasts. May be null.
@@ -75,9 +78,13 @@ struct PostgresStoreOptions {
 absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options);
 
 // Opens the seat of one of several controllers on a database (leader_seat.h). Creates or upgrades
-// the tables first. Uses only the first three settings and `holder`, the address at which the
-// others name this controller. Errors: see OpenPostgresStores.
+// the tables first. Uses only the first three settings, `version` and `holder`, the address
+// at which the others name this controller. Errors: see OpenPostgresStores.
 absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOptions& options);
+
+// Opens the event log for a standby, whose schema OpenLeaderSeat has prepared. Uses only the
+// settings. Errors: see OpenPostgresStores.
+absl::StatusOr<std::unique_ptr<LogTail>> OpenLogTail(const PostgresStoreOptions& options);
 
 // Returns in-memory stores, for simulation and tests. Their contents are lost when the process
 // ends.

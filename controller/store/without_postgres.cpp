@@ -17,6 +17,10 @@ absl::StatusOr<std::unique_ptr<LeaderSeat>> OpenLeaderSeat(const PostgresStoreOp
   return NotBuilt();
 }
 
+absl::StatusOr<std::unique_ptr<LogTail>> OpenLogTail(const PostgresStoreOptions&) {
+  return NotBuilt();
+}
+
 absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions&) { return NotBuilt(); }
 
 absl::StatusOr<std::vector<MovedTable>> MoveToPostgres(const StorePlaces&) { return NotBuilt(); }

@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -44,10 +45,9 @@ absl::Status BadPack(absl::string_view reason) {
 std::size_t IndexBytes(std::size_t blobs) { return kHeaderBytes + blobs * kEntryBytes; }
 
 // Decompresses a frame of exactly `bytes` bytes.
-absl::StatusOr<std::string> Decompressed(absl::string_view frame, std::size_t bytes) {
-  std::string contents(bytes, '\0');
-  const std::size_t got =
-      ZSTD_decompress(contents.data(), contents.size(), frame.data(), frame.size());
+absl::StatusOr<std::unique_ptr<char[]>> Decompressed(absl::string_view frame, std::size_t bytes) {
+  auto contents = std::make_unique_for_overwrite<char[]>(bytes);
+  const std::size_t got = ZSTD_decompress(contents.get(), bytes, frame.data(), frame.size());
   if (ZSTD_isError(got) != 0 || got != bytes) return BadPack("its blobs cannot be decompressed");
   return contents;
 }
@@ -116,15 +116,16 @@ absl::StatusOr<std::vector<Blob>> ReadPack(absl::string_view pack) {
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<PackEntry> entries, ReadPackIndex(pack));
   std::size_t total = 0;
   for (const PackEntry& entry : entries) total += entry.bytes;
-  TRAINYARD_ASSIGN_OR_RETURN(const std::string contents,
+  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<char[]> contents,
                              Decompressed(pack.substr(IndexBytes(entries.size())), total));
   std::vector<Blob> blobs;
-  std::size_t position = 0;
+  blobs.reserve(entries.size());
+  const char* position = contents.get();
   for (PackEntry& entry : entries) {
-    Blob blob{std::move(entry.digest), contents.substr(position, entry.bytes)};
-    if (DigestOf(blob.content) != blob.digest) return BadPack("a blob does not have its digest");
+    const absl::string_view content(position, entry.bytes);
+    if (DigestOf(content) != entry.digest) return BadPack("a blob does not have its digest");
+    blobs.push_back({std::move(entry.digest), std::string(content)});
     position += entry.bytes;
-    blobs.push_back(std::move(blob));
   }
   return blobs;
 }

@@ -22,6 +22,8 @@ std::size_t PieceBytes(const CodeFile& file, std::size_t piece) {
                                static_cast<std::size_t>(file.bytes) - piece * kPieceBytes);
 }
 
+mode_t ModeOf(const CodeFile& file) { return file.kind == FileKind::kExecutable ? 0555 : 0444; }
+
 absl::Status WriteAt(int fd, absl::string_view content, std::size_t offset,
                      const std::string& path) {
   while (!content.empty()) {
@@ -62,7 +64,7 @@ absl::Status TreeWriter::Begin() {
     if (mkdir(path.c_str(), 0755) != 0) return ErrnoStatus(errno, "cannot create", path);
   }
   for (const CodeFile& file : manifest_.files) {
-    if (file.kind == FileKind::kLink) continue;
+    if (!file.pieces.empty()) continue;
     const std::string path = PathOf(file);
     const UniqueFd fd(
         open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -114,17 +116,19 @@ absl::Status TreeWriter::WritePiece(const CodeFile& file, std::size_t piece,
     }
     return absl::OkStatus();
   }
-  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  const UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!fd.valid()) return ErrnoStatus(errno, "cannot write", path);
-  return WriteAt(fd.get(), content, piece * kPieceBytes, path);
+  TRAINYARD_RETURN_IF_ERROR(WriteAt(fd.get(), content, piece * kPieceBytes, path));
+  // One system call by descriptor instead of one by path in Finish.
+  if (file.pieces.size() > 1 || fchmod(fd.get(), ModeOf(file)) == 0) return absl::OkStatus();
+  return ErrnoStatus(errno, "cannot protect", path);
 }
 
 absl::Status TreeWriter::Finish() {
   for (const CodeFile& file : manifest_.files) {
-    if (file.kind == FileKind::kLink) continue;
+    if (file.kind == FileKind::kLink || file.pieces.size() == 1) continue;
     const std::string path = PathOf(file);
-    const mode_t mode = file.kind == FileKind::kExecutable ? 0555 : 0444;
-    if (chmod(path.c_str(), mode) != 0) return ErrnoStatus(errno, "cannot protect", path);
+    if (chmod(path.c_str(), ModeOf(file)) != 0) return ErrnoStatus(errno, "cannot protect", path);
   }
   for (auto directory = directories_.rbegin(); directory != directories_.rend(); ++directory) {
     const std::string path = directory_ + *directory;

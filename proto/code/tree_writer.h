@@ -20,7 +20,7 @@ class TreeWriter {
   // `directory` must not exist. `manifest` must come from ReadManifest, and outlive the writer.
   TreeWriter(std::string directory, const Manifest& manifest);
 
-  // Creates all directories and empty files.
+  // Creates all directories and the files without contents.
   absl::Status Begin();
 
   // Returns the digests of the blobs that are still needed.

@@ -11,7 +11,7 @@ using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
 constexpr char kOpening[] = R"(
-#include "proto/jobspec/section_readers.h"
+#include "proto/jobspec/fields/section_readers.h"
 
 // clang-format off
 namespace trainyard {
@@ -65,7 +65,7 @@ GeneratedFile GenerateSectionReaders() {
     readers += Reader(*section->message_type());
     absl::StrAppend(&calls, "  Read(spec.", name, "(), config.", name, ");\n");
   }
-  return {"proto/jobspec/section_readers.cpp",
+  return {"proto/jobspec/fields/section_readers.cpp",
           absl::StrCat(kGeneratedFrom, kOpening, readers, "\n}  // namespace\n",
                        "\nvoid ReadSections(const v1::JobSpec& spec, RunConfig& config) {\n", calls,
                        "}\n", kClosing)};

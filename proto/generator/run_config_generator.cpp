@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "google/protobuf/descriptor.h"
 #include "proto/generator/sections.h"
-#include "proto/jobspec/scalar_text.h"
+#include "proto/jobspec/fields/scalar_text.h"
 #include "proto/json/enum_text.h"
 #include "proto/text/number_text.h"
 #include "trainyard/v1/job_spec.pb.h"

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "proto/jobspec/changed_spec.h"
-#include "proto/jobspec/matrix.h"
-#include "proto/jobspec/origins.h"
+#include "proto/jobspec/fields/origins.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "proto/jobspec/defaults.h"
-#include "proto/jobspec/scalar_text.h"
+#include "proto/jobspec/fields/scalar_text.h"
 
 namespace trainyard {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "proto/jobspec/decoder.h"
-#include "proto/jobspec/origins.h"
+#include "proto/jobspec/fields/origins.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {

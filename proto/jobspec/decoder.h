@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "proto/jobspec/origins.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/origins.h"
+#include "proto/jobspec/fields/reader.h"
 #include "trainyard/v1/job_spec.pb.h"
 #include "yaml-cpp/yaml.h"
 

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "google/protobuf/message.h"
-#include "proto/jobspec/auto_layout.h"
-#include "proto/jobspec/data_jobs.h"
-#include "proto/jobspec/elastic_size.h"
-#include "proto/jobspec/run_config_of.h"
-#include "proto/jobspec/scalar_text.h"
+#include "proto/jobspec/fields/auto_layout.h"
+#include "proto/jobspec/fields/run_config_of.h"
+#include "proto/jobspec/fields/scalar_text.h"
+#include "proto/jobspec/rules/data_jobs.h"
+#include "proto/jobspec/rules/elastic_size.h"
 #include "proto/rules/run_rules.h"
 #include "proto/support/job_kind.h"
 

@@ -2,7 +2,7 @@
 #ifndef TRAINYARD_PROTO_JOBSPEC_DEFAULTS_H_
 #define TRAINYARD_PROTO_JOBSPEC_DEFAULTS_H_
 
-#include "proto/jobspec/origins.h"
+#include "proto/jobspec/fields/origins.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "proto/jobspec/decoder.h"
 #include "proto/jobspec/defaults.h"
-#include "proto/jobspec/rules.h"
+#include "proto/jobspec/rules/rules.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/jobspec/origins.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/origins.h"
+#include "proto/jobspec/fields/reader.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {

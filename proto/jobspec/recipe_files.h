@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/reader.h"
 
 namespace trainyard {
 

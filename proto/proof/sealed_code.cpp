@@ -42,19 +42,19 @@ bool Encrypt(EVP_CIPHER_CTX* cipher, absl::string_view key, absl::string_view no
          EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, kTagSize, text + pack.size()) == 1;
 }
 
+// Replaces the ciphertext in `sealed` with the pack of `bytes` bytes.
 bool Decrypt(EVP_CIPHER_CTX* cipher, absl::string_view key, absl::string_view nonce,
-             absl::string_view sealed, std::string& pack) {
-  const absl::string_view text = sealed.substr(kVectorSize, pack.size());
-  std::string tag(sealed.substr(kVectorSize + pack.size()));
+             std::size_t bytes, std::string& sealed) {
+  unsigned char* vector = ByteData(sealed);
+  unsigned char* text = vector + kVectorSize;
+  unsigned char* tag = text + bytes;
   int size = 0;
-  return EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), nullptr, ByteData(key), ByteData(sealed)) ==
-             1 &&
-         EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, kTagSize, tag.data()) == 1 &&
+  return EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), nullptr, ByteData(key), vector) == 1 &&
+         EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, kTagSize, tag) == 1 &&
          EVP_DecryptUpdate(cipher, nullptr, &size, ByteData(nonce),
                            static_cast<int>(nonce.size())) == 1 &&
-         EVP_DecryptUpdate(cipher, ByteData(pack), &size, ByteData(text),
-                           static_cast<int>(text.size())) == 1 &&
-         EVP_DecryptFinal_ex(cipher, ByteData(pack) + pack.size(), &size) == 1;
+         EVP_DecryptUpdate(cipher, text, &size, text, static_cast<int>(bytes)) == 1 &&
+         EVP_DecryptFinal_ex(cipher, text + bytes, &size) == 1;
 }
 
 }  // namespace
@@ -85,12 +85,14 @@ std::optional<std::string> SealCode(absl::string_view key, absl::string_view non
 }
 
 std::optional<std::string> OpenCode(absl::string_view key, absl::string_view nonce,
-                                    absl::string_view sealed) {
+                                    std::string sealed) {
   if (key.size() != kKeySize || sealed.size() < kVectorSize + kTagSize) return std::nullopt;
   const Cipher cipher(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free);
-  std::string pack(sealed.size() - kVectorSize - kTagSize, '\0');
-  if (cipher == nullptr || !Decrypt(cipher.get(), key, nonce, sealed, pack)) return std::nullopt;
-  return pack;
+  const std::size_t bytes = sealed.size() - kVectorSize - kTagSize;
+  if (cipher == nullptr || !Decrypt(cipher.get(), key, nonce, bytes, sealed)) return std::nullopt;
+  sealed.erase(0, kVectorSize);
+  sealed.resize(bytes);
+  return sealed;
 }
 
 }  // namespace trainyard

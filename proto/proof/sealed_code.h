@@ -27,8 +27,9 @@ std::optional<std::string> SealCode(absl::string_view key, absl::string_view non
                                     absl::string_view pack);
 
 // Returns the pack; nullopt if it was not sealed with this key for this nonce, or was modified.
+// Decrypts in place: a second buffer of 8 MiB would double the time.
 std::optional<std::string> OpenCode(absl::string_view key, absl::string_view nonce,
-                                    absl::string_view sealed);
+                                    std::string sealed);
 
 }  // namespace trainyard
 

@@ -70,15 +70,15 @@ class StageReader {
     const auto source = std::find_if(sources_.begin(), sources_.end(),
                                      [&](const DataSource& of) { return of.name == name; });
     if (source == sources_.end()) {
-      Refuse("names `" + name + "`, which is no source of `data.blend`; the sources are " +
+      Refuse("names `" + name + "`, which is not a source of `data.blend`; the sources are " +
              SourceNames(sources_) + " (the last parts of their paths)");
       return false;
     }
     const std::optional<BlendWeight> weight = ReadWeight(part.substr(equals + 1));
     if (!weight.has_value() || weight->digits == 0) {
       Refuse("gives `" + name +
-             "` a weight that is no decimal number above 0; leave out sources that the stage does "
-             "not use");
+             "` a weight that is not a decimal number above 0; leave out sources that the stage "
+             "does not use");
       return false;
     }
     BlendWeight& of_source = weights_[source - sources_.begin()];

@@ -161,20 +161,20 @@ void CheckSharding(const RunConfig& config, Problems& problems) {
 void CheckLength(const TrainConfig& train, Problems& problems) {
   if (train.samples > 0 && train.tokens > 0) {
     problems.push_back(
-        {"train.tokens", "`train.tokens` and `train.samples` are both given; keep one"});
+        {"train.tokens", "`train.tokens` and `train.samples` are both set; keep one"});
     return;
   }
   const std::string key = train.tokens > 0 ? "train.tokens" : "train.samples";
   const bool has_both = train.samples > 0 || train.tokens > 0;
   if (has_both && train.steps != StepsOfLength(train)) {
-    problems.push_back({key, Quoted(key) + " and `train.steps` are both given; keep one"});
+    problems.push_back({key, Quoted(key) + " and `train.steps` are both set; keep one"});
   }
 }
 
 void CheckData(const RunConfig& config, Problems& problems) {
   const DataConfig& data = config.data;
   if (!data.path.empty() && !data.blend.empty()) {
-    problems.push_back({"data.blend", "`data.path` and `data.blend` are both given; keep one"});
+    problems.push_back({"data.blend", "`data.path` and `data.blend` are both set; keep one"});
   }
   if (std::string problem = BlendOf(data).problem; !problem.empty()) {
     problems.push_back({"data.blend", std::move(problem)});

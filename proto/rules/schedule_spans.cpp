@@ -78,7 +78,7 @@ void CheckOneLength(const Length& length, Problems& problems) {
   const std::vector<std::string> keys = length.Keys();
   if (keys.size() < 2) return;
   problems.push_back(
-      {keys[1], KeyText(keys[0]) + " and " + KeyText(keys[1]) + " are both given; keep one"});
+      {keys[1], KeyText(keys[0]) + " and " + KeyText(keys[1]) + " are both set; keep one"});
 }
 
 void CheckShape(const ScheduleConfig& schedule, Problems& problems) {

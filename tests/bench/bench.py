@@ -13,6 +13,7 @@ import code_rows
 import control_rows
 import healing_rows
 import history_rows
+import leader_rows
 import postgres_rows
 import process_rows
 import store_rows
@@ -32,6 +33,7 @@ GROUPS = {
     "submit": control_rows.submit,
     "ingest": control_rows.ingest,
     "postgres": postgres_rows.postgres,
+    "leaders": leader_rows.leaders,
     "fleet": control_rows.fleet_rows,
     "history": history_rows.history,
     "clients": client_rows.clients,

@@ -31,7 +31,7 @@ constexpr int64_t kWindowSteps = (1 << 20) / kRecordBytes;
 class Stream {
  public:
   Stream(const IngestLoad& load, int index)
-      : load_(load), worker_({.controller = load.controller, .index = index, .slots = 1}) {
+      : load_(load), worker_({.controllers = {load.controller}, .index = index, .slots = 1}) {
     worker_.StopTraining();
   }
 

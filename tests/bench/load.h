@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "trainyard/v1/job_spec.pb.h"
 
@@ -46,7 +47,8 @@ struct IngestLoad {
 nlohmann::json RunIngestLoad(const IngestLoad& load);
 
 struct WorkerLoad {
-  std::string controller;
+  // HOST:PORT of each controller of the cluster.
+  std::vector<std::string> controllers;
   int workers = 100;
   int slots = 8;
   int64_t heartbeat_ms = 1000;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/strings/str_split.h"
 #include "tests/bench/load.h"
 
 int main(int argc, char** argv) {
@@ -11,7 +12,9 @@ int main(int argc, char** argv) {
   CLI::App app("Puts load on a running controller.");
   app.require_subcommand(1);
   std::string controller;
-  app.add_option("--controller", controller, "HOST:PORT")->required();
+  app.add_option("--controller", controller,
+                 "HOST:PORT; for workers also a list, HOST:PORT,HOST:PORT")
+      ->required();
 
   SubmitLoad submit;
   CLI::App* submits = app.add_subcommand("submit", "submit jobs");
@@ -46,7 +49,8 @@ int main(int argc, char** argv) {
   follows->add_option("--count", followers.followers, "how many")->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
 
-  submit.controller = ingest.controller = workers.controller = controller;
+  submit.controller = ingest.controller = controller;
+  workers.controllers = absl::StrSplit(controller, ',');
   followers.controller = controller;
   nlohmann::json report;
   if (submits->parsed()) report = RunSubmitLoad(submit);

@@ -16,6 +16,8 @@ namespace {
 // Must equal the worker's value (worker/rpc/attach_stream.h).
 constexpr int64_t kLeastBackoffMs = 200;
 constexpr int64_t kMostBackoffMs = 5000;
+// Maximum wait before the next controller of the list is dialled.
+constexpr int64_t kSwitchMsMax = 100;
 constexpr int64_t kLeastWelcomeMs = 10'000;
 constexpr int64_t kMostWelcomeMs = 60'000;
 constexpr int kSigterm = 15;
@@ -139,6 +141,7 @@ class WorkerStream final
 
 SimulatedWorker::SimulatedWorker(Options options)
     : options_(std::move(options)),
+      controllers_(options_.controllers),
       welcome_wait_ms_(kLeastWelcomeMs),
       random_(static_cast<std::minstd_rand::result_type>(options_.index + 1)) {}
 
@@ -166,7 +169,7 @@ void SimulatedWorker::DialIfDue() {
 void SimulatedWorker::Dial() {
   closed_ = false;
   dial_at_ms_ = NowMs();
-  stream_ = std::make_unique<WorkerStream>(*this, options_.controller);
+  stream_ = std::make_unique<WorkerStream>(*this, controllers_.current());
   stream_->Begin(MakeHello());
 }
 
@@ -264,14 +267,20 @@ void SimulatedWorker::OnClosed() {
   const std::lock_guard lock(mutex_);
   welcomed_ = false;
   closed_ = true;
-  backoff_ms_ = std::clamp(2 * backoff_ms_, kLeastBackoffMs, kMostBackoffMs);
-  std::uniform_int_distribution<int64_t> jitter(backoff_ms_ / 2, backoff_ms_);
-  dial_at_ms_ = NowMs() + jitter(random_);
+  int64_t least = 0;
+  int64_t most = kSwitchMsMax;
+  if (controllers_.Advance()) {
+    backoff_ms_ = std::clamp(2 * backoff_ms_, kLeastBackoffMs, kMostBackoffMs);
+    least = backoff_ms_ / 2;
+    most = backoff_ms_;
+  }
+  dial_at_ms_ = NowMs() + std::uniform_int_distribution<int64_t>(least, most)(random_);
 }
 
 void SimulatedWorker::Welcome(const v1::Welcome& welcome) {
   welcomed_ = true;
   backoff_ms_ = 0;
+  controllers_.Succeeded();
   welcome_wait_ms_ = kLeastWelcomeMs;
   cluster_id_ = welcome.cluster_id();
   while (!facts_.empty() && facts_.front().sequence() <= welcome.fact_sequence()) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/access/controller_list.h"
 #include "proto/contract/attempt_key.h"
 #include "trainyard/v1/worker_control.grpc.pb.h"
 
@@ -35,8 +36,8 @@ class WorkerStream;
 class SimulatedWorker {
  public:
   struct Options {
-    // HOST:PORT.
-    std::string controller;
+    // HOST:PORT of each controller of the cluster.
+    std::vector<std::string> controllers;
     int index = 0;
     int slots = 1;
     // Reads nothing after Welcome.
@@ -97,6 +98,7 @@ class SimulatedWorker {
 
   const Options options_;
   std::mutex mutex_;
+  ControllerList controllers_;
   int64_t welcome_wait_ms_;
   std::minstd_rand random_;
   std::unique_ptr<WorkerStream> stream_;

@@ -40,7 +40,7 @@ void RunWorkerLoad(const WorkerLoad& load) {
   Fleet fleet;
   for (int i = 0; i < load.workers; ++i) {
     fleet.push_back(std::make_unique<SimulatedWorker>(SimulatedWorker::Options{
-        .controller = load.controller, .index = i, .slots = load.slots, .slow = load.slow}));
+        .controllers = load.controllers, .index = i, .slots = load.slots, .slow = load.slow}));
   }
   // The heartbeat interval is divided into slices of this length. Each slice sends a part of the
   // heartbeats, because real machines do not send theirs simultaneously, either.

@@ -66,7 +66,8 @@ class FakeServer::Jobs final : public v1::JobService::Service {
                       v1::GetJobResponse* response) override {
     const std::lock_guard lock(mutex_);
     answers_.get_requests.push_back(*request);
-    return Answer(answers_, answers_.job, response);
+    const auto found = answers_.jobs.find(request->job());
+    return Answer(answers_, found == answers_.jobs.end() ? answers_.job : found->second, response);
   }
   grpc::Status StopJob(ServerContext*, const v1::StopJobRequest* request,
                        v1::StopJobResponse* response) override {
@@ -282,6 +283,11 @@ class FakeServer::Servers final : public v1::ServerService::Service {
     const std::lock_guard lock(mutex_);
     return Answer(answers_, answers_.store_checks, response);
   }
+  grpc::Status HandOver(ServerContext*, const v1::HandOverRequest* request,
+                        v1::HandOverResponse* response) override {
+    const std::lock_guard lock(mutex_);
+    return answers_.hand_over(*request, *response);
+  }
 
  private:
   FakeAnswers& answers_;
@@ -408,7 +414,8 @@ FakeServer::FakeServer()
       logs_(std::make_unique<Logs>(answers_, mutex_)),
       metrics_(std::make_unique<Metrics>(answers_, mutex_)),
       reports_(std::make_unique<Reports>(answers_, mutex_)),
-      access_(std::make_unique<Access>(answers_, mutex_)) {
+      access_(std::make_unique<Access>(answers_, mutex_)),
+      code_(std::make_unique<FakeCodeService>()) {
   int port = 0;
   grpc::ServerBuilder builder;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
@@ -420,6 +427,7 @@ FakeServer::FakeServer()
   builder.RegisterService(metrics_.get());
   builder.RegisterService(reports_.get());
   builder.RegisterService(access_.get());
+  builder.RegisterService(code_.get());
   server_ = builder.BuildAndStart();
   address_ = absl::StrCat("127.0.0.1:", port);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grpcpp/grpcpp.h"
+#include "tests/cli/fake_code_service.h"
 #include "trainyard/v1/access_service.pb.h"
 #include "trainyard/v1/job_service.pb.h"
 #include "trainyard/v1/log_service.pb.h"
@@ -35,6 +36,7 @@ struct FakeAnswers {
   // One page per call. The last page is repeated.
   std::deque<v1::ListJobsResponse> pages;
   v1::GetJobResponse job;
+  std::map<std::string, v1::GetJobResponse> jobs;  // By requested job. Other jobs get `job`.
   // Statuses by requested job. Jobs without an entry get `stop`.
   std::map<std::string, grpc::Status> stop_errors;
   v1::StopJobResponse stop;
@@ -65,6 +67,8 @@ struct FakeAnswers {
   v1::ListSessionsResponse sessions;
   std::vector<v1::EndSessionsRequest> end_requests;
   v1::GetServerInfoResponse server;
+  // Called with each request for a hand-over. Sets the answer, and the leadership in `server`.
+  std::function<grpc::Status(const v1::HandOverRequest&, v1::HandOverResponse&)> hand_over;
   v1::ListKeysResponse keys;
   v1::GetSeriesResponse series;
   v1::GetLossReportResponse loss;
@@ -119,6 +123,7 @@ class FakeServer {
   FakeServer& operator=(const FakeServer&) = delete;
 
   const std::string& address() const { return address_; }
+  FakeCodeService& code() { return *code_; }
   // Call it on the test's thread, between calls. Waits until the previous call's handler has
   // returned.
   FakeAnswers& answers() {
@@ -147,6 +152,7 @@ class FakeServer {
   std::unique_ptr<Metrics> metrics_;
   std::unique_ptr<Reports> reports_;
   std::unique_ptr<Access> access_;
+  std::unique_ptr<FakeCodeService> code_;
   std::unique_ptr<grpc::Server> server_;
   std::string address_;
 };

@@ -159,6 +159,35 @@ TEST_F(ElectionTest, AnUnreachableDatabaseIsReportedAndTriedAgain) {
   EXPECT_EQ((*seat_.get())->term(), 2);
 }
 
+TEST_F(ElectionTest, TheAppliedEventsAreReported) {
+  hooks_.position = [] { return int64_t{42}; };
+  election_.Set({.leader = "10.0.0.1:7070", .leader_term = 7});
+  Begin();
+  const auto [address, http_address] = Addresses();
+  const auto opened = Open(address, true);
+  ASSERT_TRUE(opened.ok()) << opened.status();
+  EXPECT_EQ(LeadershipShown(*opened, "10.0.0.1:7070").term(), 7);
+  EXPECT_EQ(election_.Get().position, 42);
+  grpc::ClientContext context;
+  v1::GetServerInfoResponse info;
+  EXPECT_TRUE(v1::ServerService::NewStub(opened->channel)->GetServerInfo(&context, {}, &info).ok());
+  EXPECT_EQ(info.revision(), 42u);
+  stop_ = true;
+}
+
+TEST_F(ElectionTest, AStandbyOfAnOlderReleaseDoesNotTakeOver) {
+  std::atomic<bool> is_older = true;
+  hooks_.problem = [&] { return std::string(is_older ? "upgrade this controller" : ""); };
+  election_.Set({.term = 8});
+  Begin();
+  const auto [address, http_address] = Addresses();
+  EXPECT_THAT(HttpGet(http_address, "/healthz"),
+              AllOf(HasSubstr("HTTP/1.1 503"), HasSubstr("upgrade this controller\n")));
+  EXPECT_EQ(election_.Get().steps, 0);
+  is_older = false;
+  EXPECT_EQ((*seat_.get())->term(), 8);
+}
+
 TEST_F(ElectionTest, AnErrorThatCannotPassEndsTheWait) {
   election_.Set({.status = absl::PermissionDeniedError("grant pg_signal_backend")});
   Begin();

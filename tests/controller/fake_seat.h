@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "controller/store/support/leader_seat.h"
 
@@ -22,6 +23,9 @@ class FakeElection {
     absl::Status status;  // The result of each step.
     bool may_answer = true;
     int steps = 0;
+    std::vector<StandbyReport> standbys;
+    std::string successor;  // Named by the seat.
+    int64_t position = 0;   // Reported by the seat.
   };
 
   void Set(const Facts& facts) {
@@ -36,6 +40,15 @@ class FakeElection {
     const std::lock_guard lock(mutex_);
     ++facts_.steps;
     return facts_.status;
+  }
+  absl::Status Name(const std::string& successor) {
+    const std::lock_guard lock(mutex_);
+    if (facts_.status.ok()) facts_.successor = successor;
+    return facts_.status;
+  }
+  void SetPosition(int64_t position) {
+    const std::lock_guard lock(mutex_);
+    facts_.position = position;
   }
 
  private:
@@ -56,6 +69,13 @@ class FakeSeat final : public LeaderSeat {
   int64_t term() const override { return seen_.term; }
   const std::string& leader() const override { return seen_.leader; }
   int64_t leader_term() const override { return seen_.leader_term; }
+  void SetPosition(int64_t position) override { election_.SetPosition(position); }
+  absl::StatusOr<std::vector<StandbyReport>> Standbys() override {
+    return election_.Get().standbys;
+  }
+  absl::Status NameSuccessor(const std::string& address) override {
+    return election_.Name(address);
+  }
   bool ContinuesLog() const override { return false; }
   bool MayAnswer() const override { return election_.Get().may_answer; }
 

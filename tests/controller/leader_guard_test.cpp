@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -65,6 +66,40 @@ TEST_F(LeaderGuardTest, RenewalsThatFailForTooLongEndTheLeadership) {
   election_.Set({.term = 4, .status = absl::UnavailableError("no answer"), .may_answer = false});
   EXPECT_THAT(Lost(), HasSubstr("could not be renewed in time, so another controller may lead: "
                                 "no answer"));
+}
+
+TEST_F(LeaderGuardTest, OneHandOverAtATimeNamesASuccessor) {
+  std::promise<void> due;
+  LeaderGuard guard(
+      std::make_unique<FakeSeat>(election_), [](const absl::Status&) {}, [&] { due.set_value(); });
+  ASSERT_TRUE(guard.Begin("10.0.0.2:7070").ok());
+  EXPECT_EQ(election_.Get().successor, "10.0.0.2:7070");
+  EXPECT_TRUE(absl::IsUnavailable(guard.Begin("10.0.0.3:7070")));
+  EXPECT_EQ(election_.Get().successor, "10.0.0.2:7070");
+  guard.Cancel();
+  EXPECT_EQ(election_.Get().successor, "");
+  ASSERT_TRUE(guard.Begin("10.0.0.3:7070").ok());
+  guard.Finish();
+  EXPECT_EQ(due.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
+}
+
+TEST_F(LeaderGuardTest, ALeaderThatCannotNameASuccessorGoesOnLeading) {
+  const auto guard = Guard();
+  election_.Set({.term = 4, .status = absl::UnavailableError("no answer")});
+  EXPECT_TRUE(absl::IsUnavailable(guard->Begin("10.0.0.2:7070")));
+  election_.Set({.term = 4});
+  WaitForSteps(2);
+  EXPECT_TRUE(guard->Begin("10.0.0.2:7070").ok()) << "a later request succeeds";
+}
+
+TEST_F(LeaderGuardTest, AHandOverAfterTheLossOfTheLeadershipEndsIt) {
+  std::once_flag once;  // The renewal notices the loss, too.
+  LeaderGuard guard(std::make_unique<FakeSeat>(election_), [&](const absl::Status& cause) {
+    std::call_once(once, [&] { lost_.set_value(std::string(cause.message())); });
+  });
+  election_.Set({.term = 4, .status = absl::AbortedError("term 5 has begun")});
+  EXPECT_FALSE(guard.Begin("10.0.0.2:7070").ok());
+  EXPECT_THAT(Lost(), HasSubstr("term 5 has begun"));
 }
 
 // A process that was stopped answers nothing after it continues, even before its guard has run.

@@ -63,6 +63,14 @@ class LoopTest : public testing::Test {
         [](Loop& loop) { return ToSnapshot(loop.View().state, 0).DebugString(); });
   }
 
+  // Returns the state as a standby has it that has applied all events.
+  ReplayedState ReplayedNow() {
+    return OnLoop<ReplayedState>([](Loop& loop) {
+      const ClusterView view = loop.View();
+      return ReplayedState{.state = view.state, .last_sequence = view.revision};
+    });
+  }
+
   // Stops the loop, then compares its state with the state that a replay of the log gives.
   void ExpectReplayEqualsLive() {
     const std::string live = StateBytes();
@@ -87,6 +95,39 @@ TEST_F(LoopTest, RepliesOnlyAfterTheCommit) {
   const Answer outcome = reply.get();
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_TRUE(outcome->front().has_job_submitted());
+}
+
+TEST_F(LoopTest, AStateOfAStandbyIsContinuedWithTheLastEvents) {
+  Start();
+  ASSERT_TRUE(Submit(Submission("one")).get().ok());
+  ReplayedState replayed = ReplayedNow();
+  ASSERT_TRUE(Submit(Submission("two")).get().ok());
+  const std::string live = StateBytes();
+  loop_->Stop();
+  ClusterState marked = replayed.state;
+  auto continued = Loop::Recover(log_, clock_, {}, &replayed);
+  ASSERT_TRUE(continued.ok()) << continued.status();
+  EXPECT_EQ(ToSnapshot((*continued)->View().state, 0).DebugString(), live);
+  // The state itself was used, and not another replay.
+  ReplayedState other{.state = std::move(marked), .last_sequence = replayed.last_sequence};
+  other.state.queues["marked"].set_name("marked");
+  auto from_marked = Loop::Recover(log_, clock_, {}, &other);
+  ASSERT_TRUE(from_marked.ok()) << from_marked.status();
+  EXPECT_TRUE((*from_marked)->View().state.queues.contains("marked"));
+}
+
+// The database was replaced by an older copy.
+TEST_F(LoopTest, AStateBeyondTheEndOfTheLogIsNotUsed) {
+  Start();
+  ASSERT_TRUE(Submit(Submission("one")).get().ok());
+  ReplayedState replayed = ReplayedNow();
+  ++replayed.last_sequence;
+  replayed.state.queues["marked"].set_name("marked");
+  const std::string live = StateBytes();
+  loop_->Stop();
+  auto recovered = Loop::Recover(log_, clock_, {}, &replayed);
+  ASSERT_TRUE(recovered.ok()) << recovered.status();
+  EXPECT_EQ(ToSnapshot((*recovered)->View().state, 0).DebugString(), live);
 }
 
 TEST_F(LoopTest, SharesOneCommitAmongRequestsThatCameDuringOne) {

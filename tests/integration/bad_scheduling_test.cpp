@@ -78,6 +78,7 @@ const std::vector<BadCommand>& BadCommands() {
 const std::vector<BadJobLine>& BadJobLines() {
   static const std::vector<BadJobLine> kLines = {
       {"priority: .nan", kWrongCommand, 400, "`priority` must be a whole number"},
+      {"time_limit: 0", kWrongCommand, 400, "`time_limit` must be at least 1s, got 0s"},
       {"time_limit: 3650d", kWrongCommand, 400, "`time_limit` must be at most 31536000s"},
       {"matrix: {env.SEED: 1..1000000000}", kWrongCommand, 400, "more than 1000000 elements"},
       {"resources: {nodes: 8..2, device: cpu}", kWrongCommand, 400, "a range such as 2..8"},

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -149,6 +150,42 @@ TEST_F(CodeTest, RefusesBadTreesWithOneLineAndNoJob) {
   const std::string unknown(64, 'a');
   refused({"--set", "code.snapshot=" + unknown}, "does not have the code snapshot aaaaaaaaaaaa");
   EXPECT_TRUE(cluster_.ListedJobs().empty());
+}
+
+// The controller's copy of the code is removed before the second node needs it.
+TEST(CodeSharingTest, TheSecondNodeFetchesFromTheFirst) {
+  MiniCluster cluster(0);
+  for (const int node : {0, 1}) cluster.StartWorker(node, {"--code-listen", "127.0.0.1:0"});
+  const std::string source = cluster.directory() + "/source";
+  std::filesystem::create_directories(source);
+  std::ofstream(source + "/train.py") << "print('version one')\n";
+  std::ofstream(source + "/data.txt") << std::string(3'000'000, 'x');
+  const std::string file = cluster.WriteJob(
+      "shared", absl::StrCat("name: shared\ncommand: [python3, train.py]\ncode: {path: ", source,
+                             "}\nresources: {device: cpu}\n"));
+  const int64_t first = cluster.Submit(file, {"--set", "placement.nodes=[node0]"});
+  ASSERT_EQ(cluster.WaitForEnd(first).state(), v1::JOB_STATE_SUCCEEDED) << cluster.DaemonLogs();
+  const int64_t second = cluster.Submit(file, {"--set", "placement.nodes=[node1]", "--hold"});
+
+  int packs = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(cluster.directory() + "/controller/code")) {
+    if (entry.path().extension() == ".pack") packs += std::filesystem::remove(entry.path());
+  }
+  ASSERT_GE(packs, 2) << "the manifest and the files";
+  ASSERT_EQ(cluster.Cli({"resume", absl::StrCat(second)}).exit_code, 0);
+  ASSERT_EQ(cluster.WaitForEnd(second).state(), v1::JOB_STATE_SUCCEEDED) << cluster.DaemonLogs();
+  const std::vector<v1::LogLine> lines = cluster.Logs(second, 0, 1);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].text(), "version one");
+  const auto log_has = [&](const std::string& log, const std::string& part) {
+    return Eventually([&] {
+      return ReadFile(absl::StrCat(cluster.directory(), "/", log)).find(part) != std::string::npos;
+    });
+  };
+  const std::string id = cluster.Job(second).spec().code().snapshot().substr(0, 12);
+  EXPECT_TRUE(log_has("worker0.log", "fetched the code snapshot " + id + " from the controller"));
+  EXPECT_TRUE(log_has("worker1.log", "fetched the code snapshot " + id + " from the node at 127"));
 }
 
 }  // namespace

@@ -231,7 +231,9 @@ TEST_F(ExecTest, RefusesWithOneLine) {
   cluster_.Cli({"kill", "1", "-y"});
   cluster_.WaitForEnd(1);
   result = Exec("0", {"true"});
-  EXPECT_EQ(result.error, "error: job 1 (long.job) has ended; exec needs a running rank\n");
+  EXPECT_EQ(result.error,
+            "error: job 1 (long.job) has ended (`trainyard logs 1` shows its output); exec needs a "
+            "running rank\n");
 }
 
 TEST_F(ExecTest, ANodeHasALimitedNumberOfSessions) {
@@ -248,6 +250,30 @@ TEST_F(ExecTest, ANodeHasALimitedNumberOfSessions) {
   clients.front()->Signal(SIGTERM);
   EXPECT_EQ(clients.front()->Wait(), 143);
   EXPECT_EQ(Exec("0", {"true"}).exit_code, 0);
+}
+
+TEST(ExecArrayTest, AnElementIsNamedAsAJob) {
+  MiniCluster cluster(1, 2);
+  const int64_t array = cluster.Submit(cluster.WriteJob(
+      "sweep",
+      "name: sweep\ncommand: [sleep, '1000']\nmatrix: {env.COLOR: [red, green, blue]}\n"
+      "resources: {device: cpu}\n"));
+  const auto run = [&](const std::string& target) {
+    return cluster.Cli({"exec", target, "-n", "--", "sh", "-c", "echo $COLOR-$RANK"});
+  };
+  ASSERT_TRUE(Eventually([&] { return run("sweep.1").output == "green-0\n"; }))
+      << run("sweep.1").error << cluster.DaemonLogs();
+  EXPECT_EQ(run("sweep.0.0").output, "red-0\n");
+  EXPECT_THAT(run("sweep.1.5").error, HasSubstr("has no rank 5; its ranks are 0 to 0"));
+  EXPECT_TRUE(Eventually([&] {
+    return run("sweep.2").error.find("(sweep.2) is queued") != std::string::npos;
+  })) << run("sweep.2").error;
+  for (const std::string& target : {absl::StrCat(array), std::string("sweep.7")}) {
+    const CommandResult result = run(target);
+    EXPECT_EQ(result.exit_code, 125);
+    EXPECT_THAT(result.error, HasSubstr("(sweep) is an array and has no ranks; name an element, "
+                                        "such as sweep.0"));
+  }
 }
 
 TEST_F(ExecTest, AShellHasATerminal) {

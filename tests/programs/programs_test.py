@@ -1,7 +1,7 @@
 """Each recipe of recipes/programs runs a small script of the same shape on a cluster of two nodes:
 with one rank, and with two ranks on two nodes. A rank is killed, the job resumes from a checkpoint
 that the worker has found, and the job is stopped. The curve, the ledger and the verdicts must be
-right.
+right. The documented commands of the recipes run as they are written, too.
 
 usage: programs_test.py PROGRAMS, the folder of trainyard, trainyard-controller and trainyard-worker
 """
@@ -10,6 +10,9 @@ import io
 import json
 import os
 import pathlib
+import re
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -26,6 +29,29 @@ LIMIT_SECONDS = 120
 SAVES_ON_STOP = {"megatron", "any-script"}
 ARGUMENTS = {"nanogpt": "", "torchtitan": "", "megatron": "--save-interval 20",
              "hf-trainer": "train.py --save_steps 20"}
+
+
+START = "trainyard submit recipes/programs/"
+
+
+def is_complete(command):
+    try:
+        return not command.endswith("\\") and bool(shlex.split(command))
+    except ValueError:  # A quote is open.
+        return False
+
+
+def documented_commands(path):
+    """The commands of a document, each with its continuation lines."""
+    commands, command = [], ""
+    for line in path.read_text().splitlines():
+        text = line.removeprefix("#").strip()
+        if command or text.startswith(START):
+            command += ("\n" if command else "") + text
+        if command and is_complete(command):
+            commands.append(command)
+            command = ""
+    return commands
 
 
 def free_port():
@@ -163,6 +189,58 @@ class ProgramsTest(unittest.TestCase):
 
     def test_two_ranks_on_two_nodes(self):
         self.check(2)
+
+
+class DocumentedCommandsTest(unittest.TestCase):
+    """Each documented command runs in a copy of the recipes, as in a fresh clone."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / "dev").mkdir()
+        self.cluster = Cluster(self.folder / "dev")
+        self.addCleanup(self.cluster.stop)
+        self.clone = self.folder / "clone"
+        shutil.copytree(RECIPES, self.clone / "recipes" / "programs")
+        (self.clone / "arguments.txt").write_text("--num-layers 2\n--save-interval 20\n")
+
+    def make_shared(self, command, recipe, job):
+        """The directory /shared of a command, with a checkout of the recipe's small script."""
+        shared = self.folder / f"shared-{job}"
+        checkout = shared / re.search(r"/shared/([\w-]+)", command)[1]
+        shutil.copytree(HERE / recipe, checkout)
+        shutil.copy(HERE / "shape.py", shared)
+        if recipe == "hf-trainer":
+            shutil.copy(checkout / "train.py", checkout / "run_clm.py")
+        return shared
+
+    def run_documented(self, command, name):
+        """Runs the command with the paths, the size and the devices of this machine."""
+        recipe = re.search(r"programs/([\w-]+)\.yaml", command)[1]
+        shared = self.make_shared(command, recipe, name)
+        command = (f"{command.replace('/shared', str(shared))} --set name={name} "
+                   "--set resources.device=cpu --set resources.slots_per_node=1")
+        environment = dict(self.cluster.environment, TRAINYARD_SERVER=self.cluster.server,
+                           PATH=f"{PROGRAMS}:{os.environ['PATH']}")
+        done = subprocess.run(["/bin/sh", "-c", command], cwd=self.clone, env=environment,
+                              stdin=subprocess.DEVNULL, text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, f"{command}\n{done.stderr}")
+        eventually(lambda: max(self.cluster.steps(name), default=0) >= 20, f"steps of {command}")
+        self.cluster.run("kill", name, "-y")
+
+    def test_each_command_trains(self):
+        documents = [RECIPES.parent / "README.md", *sorted(RECIPES.glob("*.yaml"))]
+        for document in documents:
+            commands = documented_commands(document)
+            self.assertEqual(len(commands), 1, f"{document} has no command")
+            with self.subTest(document=document.name):
+                self.run_documented(commands[0], f"from-{document.stem.lower()}")
+
+    def test_the_readme_names_each_recipe(self):
+        readme = (RECIPES.parent / "README.md").read_text()
+        for path in RECIPES.glob("*.yaml"):
+            self.assertIn(f"| `{path.name}` |", readme)
 
 
 if __name__ == "__main__":

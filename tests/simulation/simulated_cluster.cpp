@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kEventsShown = 200;
 constexpr int64_t kLongestPartitionMs = 30000;
 constexpr int64_t kLongestFreezeMs = 25000;
-// A leader ends after this time without a renewal, at the latest (store/postgres/leader_rule.h).
+// A leader ends after this time without a renewal, at the latest (store/leader/leader_rule.h).
 constexpr int64_t kLatestNoticeMs = 3000;
 constexpr int64_t kLongestDiskFaultMs = 10000;
 constexpr int kMostDataDirsLost = 2;
@@ -78,6 +78,7 @@ SimulatedCluster::SimulatedCluster(const SimulationOptions& options)
   checkers_.push_back(OneLiveAttempt());
   checkers_.push_back(NoRankStartedTwice());
   checkers_.push_back(ReplayEqualsLive());
+  checkers_.push_back(ReleasesAreTrue());
   checkers_.push_back(RestartBudgetKept());
   checkers_.push_back(HealthyJobsNotRestarted());
   checkers_.push_back(SmallerRequestsFirst());

@@ -9,7 +9,7 @@
 #include "controller/core/ledger/ledger.h"
 #include "controller/core/state/jobs/prerequisites.h"
 #include "gtest/gtest.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
 #include "tests/controller/core/test_cluster.h"
 #include "tests/fakes/environment_number.h"
 #include "tests/simulation/simulated_cluster.h"

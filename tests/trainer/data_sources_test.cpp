@@ -180,11 +180,11 @@ TEST(DataSourcesProcessTest, BadDataEndsWithOneLineAndTheDocumentedCode) {
   const json sound = folder.spec["data"];
   const std::filesystem::path data = folder.path() / "data", train = data / "train.bin";
   folder.spec["data"]["blend"] = {"1 " + data.string()};
-  ExpectFails(folder, 78, "`data.path` and `data.blend` are both given; keep one");
+  ExpectFails(folder, 78, "`data.path` and `data.blend` are both set; keep one");
   folder.spec["data"] = {{"blend", {"1 " + data.string(), "0 /none"}}};
   ExpectFails(folder, 78, "write each entry as WEIGHT PATH");
   folder.spec["data"] = {{"blend", {"1 " + data.string()}}, {"blend_stages", {"9 other=1"}}};
-  ExpectFails(folder, 78, "names `other`, which is no source of `data.blend`");
+  ExpectFails(folder, 78, "names `other`, which is not a source of `data.blend`");
   folder.spec["data"] = {{"blend", {"1 " + data.string(), "1 /none"}}};
   ExpectFails(folder, 66, "/none/train.bin: cannot open");
   folder.spec["data"] = sound;

@@ -88,8 +88,8 @@ describe('a checkpoint', () => {
     await page.getByRole('dialog').getByText(start).waitFor();
     const sent = page.waitForRequest((request) => request.method() === 'POST');
     await page.getByRole('button', { name: 'Submit', exact: true }).click();
-    const { spec } = (await sent).postDataJSON() as { spec: { checkpoint: object } };
-    expect(spec.checkpoint).toMatchObject({ resume_from: '/ckpt/llama3-8b-c4/step-2000' });
+    const { overrides } = (await sent).postDataJSON() as { overrides: string[] };
+    expect(overrides).toContain('checkpoint.resume_from=/ckpt/llama3-8b-c4/step-2000');
   });
 });
 

@@ -66,7 +66,7 @@ describe('a job that is submitted again', () => {
   it('names the job that it copies', async () => {
     const page = await pages.visit('/jobs/40');
     await page.getByRole('button', { name: 'Submit again…' }).click();
-    await page.getByRole('dialog').getByText('--cloned-from 40').waitFor();
+    await page.getByRole('dialog').getByText(/trainyard clone 40 name=/).waitFor();
     const sent = page.waitForRequest((request) => request.method() === 'POST');
     await page.getByRole('button', { name: 'Submit', exact: true }).click();
     expect((await sent).postDataJSON()).toMatchObject({ cloned_from: 40 });

@@ -28,7 +28,7 @@ function queue(name: string, fairShare: number, heldSlots: number): QueueState {
 }
 
 it('shows the queues with their parts and limits', async () => {
-  pages.server.queues = [queue('default', 0.25, 12), queue('night', 0.75, 40)];
+  pages.server.settings.queues = [queue('default', 0.25, 12), queue('night', 0.75, 40)];
   const page = await pages.visit('/queue');
   const table = page.getByRole('region', { name: 'Queues' }).last();
   await table.getByText('night').waitFor();

@@ -4,10 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import type { Job, JobState, QueueState, RankStatus } from '../../web/src/api/types';
+import type { Job, JobState, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
 import { nodeResponse } from './fixture_node';
+import { problem, type Answer } from './fixture_problem';
 import {
   JOB_SCHEMA,
   checkedPlan,
@@ -18,6 +19,7 @@ import {
 } from './fixture_recipes';
 import { NOW, job as newJob, type Cluster } from './fixtures';
 import { reportFixture, type Price } from './fixture_report';
+import { FixtureSettings, type SentSettings } from './fixture_settings';
 import {
   KEYS,
   compareResponse,
@@ -55,8 +57,6 @@ const TYPES: Record<string, string> = {
 const HEARTBEAT_MS = 15_000;
 export const GRPC_PORT = 17_070;
 
-type Answer = [number, unknown];
-
 // Returns a function that compares jobs. Supports the sort orders that tests use. Jobs without a
 // value are last.
 function orderOf(query: URLSearchParams) {
@@ -76,19 +76,6 @@ function orderOf(query: URLSearchParams) {
   };
 }
 
-const problem = (status: number, detail: string, hint = ''): Answer => [
-  status,
-  {
-    type: 'about:blank',
-    title: 'Refused',
-    status,
-    code: status === 404 ? 'not_found' : 'refused',
-    detail,
-    hint,
-    instance: '',
-  },
-];
-
 export class FixtureServer {
   private server: Server | undefined;
   private readonly streams = new Set<ServerResponse>();
@@ -102,9 +89,17 @@ export class FixtureServer {
   readonly rankChanges = new Map<number, Partial<RankStatus>>();
   // Reasons for refusing changes of jobs, by job number.
   readonly refusals = new Map<number, string>();
-  queues: QueueState[] = [];
+  readonly settings = new FixtureSettings();
   // Number of finished steps of each data job, at most 3.
   dataSteps = 3;
+  capabilities: readonly string[] = [
+    'cordon',
+    'queues',
+    'reservations',
+    'stop',
+    'submit',
+    'topology',
+  ];
   // Delay between the jobs and the nodes on a new stream.
   nodesDelayMs = 0;
 
@@ -169,10 +164,12 @@ export class FixtureServer {
     if (!url.pathname.startsWith('/api/')) return serveFile(url.pathname, response);
     const path = url.pathname.replace('/api/v1', '');
     if (path === '/events/stream') return this.openStream(response);
-    const sent = request.method === 'POST' ? await bodyOf(request) : {};
+    const method = request.method ?? 'GET';
+    const sent = method === 'POST' ? await bodyOf(request) : {};
     const [status, body] =
-      this.answerAboutRecipes(request.method ?? 'GET', path, sent) ??
-      this.answer(request.method ?? 'GET', path, url.searchParams);
+      this.answerAboutRecipes(method, path, sent) ??
+      this.settings.answer(method, path, sent, this.cluster.pending.size) ??
+      this.answer(method, path, url.searchParams);
     const type = status < 400 ? 'application/json' : 'application/problem+json';
     response.writeHead(status, { 'content-type': type });
     response.end(JSON.stringify(body));
@@ -224,17 +221,13 @@ export class FixtureServer {
     const newestFirst = [...cluster.events].reverse();
     if (path === '/server') {
       const { storageProblems: storage_problems, warnings } = cluster;
-      const capabilities = ['cordon', 'stop', 'submit'];
+      const { capabilities } = this;
       const shown = { capabilities, storage_problems, warnings, grpc_port: GRPC_PORT };
       return [200, { ...shown, ...stamp }];
     }
     if (path === '/series') return [200, compareResponse(cluster.jobs, query)];
     if (path === '/report') return [200, reportFixture(query, this.price)];
     if (path === '/nodes') return [200, { nodes: cluster.nodes, job_names: {}, ...stamp }];
-    if (path === '/queues') {
-      const waiting = { jobs: [], waiting_jobs: cluster.pending.size };
-      return [200, { queues: this.queues, ...waiting, ...stamp }];
-    }
     if (path === '/sessions') return [200, { sessions: [], as_of_ms: NOW }];
     if (path === '/checks') return [200, checksOf(cluster)];
     if (path === '/events') return [200, { events: newestFirst, next_cursor: '', ...stamp }];
@@ -369,7 +362,7 @@ export class FixtureServer {
   }
 }
 
-interface Sent {
+interface Sent extends SentSettings {
   job_file?: string;
 }
 

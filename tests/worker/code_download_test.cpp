@@ -31,7 +31,8 @@ class CodeDownloadTest : public testing::Test {
 
   FakeCodeNetwork network_;
   const std::string digest_ = network_.Add("content");
-  CodeDownload download_{network_, "snapshot", {.id = "node", .address = "10.0.0.9:1"}};
+  RecentPacks packs_;
+  CodeDownload download_{network_, packs_, "snapshot", {.id = "node", .address = "10.0.0.9:1"}};
 };
 
 TEST_F(CodeDownloadTest, FetchesFromTheControllerIfToldTo) {
@@ -42,6 +43,16 @@ TEST_F(CodeDownloadTest, FetchesFromTheControllerIfToldTo) {
   EXPECT_EQ(network_.requests.size(), 1U) << "one question per download";
   EXPECT_EQ(network_.requests[0].node(), "node");
   EXPECT_EQ(network_.requests[0].address(), "10.0.0.9:1");
+}
+
+TEST_F(CodeDownloadTest, KeepsOnlyPacksThatAreValid) {
+  network_.peers["wrong:1"] = std::string("these bytes are no pack");
+  AnswerPeer("wrong:1");
+  AnswerController();
+  EXPECT_EQ(Fetched(), "content");
+  const auto kept = packs_.Find("snapshot", {digest_});
+  ASSERT_NE(kept, nullptr);
+  EXPECT_EQ(*kept, FakeCodeNetwork::PackOf("content"));
 }
 
 TEST_F(CodeDownloadTest, WaitsAndFetchesFromAPeer) {

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -55,6 +57,21 @@ TEST_F(CodeTreesTest, SharesASnapshotThatItHasFetched) {
   EXPECT_EQ(code::ReadPack(*pack)->at(0).content, "print()");
   ASSERT_TRUE(trees_.Prepare(id).ok());
   EXPECT_EQ(network_->requests.size(), requests) << "the node already has the snapshot";
+}
+
+// A job may modify its tree, so files read again may no longer have their digests.
+TEST_F(CodeTreesTest, SharesAReceivedPackAsItIs) {
+  const std::string id = AddSnapshot("print()");
+  ASSERT_TRUE(trees_.Prepare(id).ok());
+  const std::string file = trees_.DirectoryOf(SpecOf(id)) + "/train.py";
+  ASSERT_EQ(chmod(file.c_str(), 0644), 0);
+  std::ofstream(file) << "changed";
+  const std::string digest = code::DigestOf("print()");
+  const auto pack = trees_.Pack(id, {digest, code::DigestOf("another")});
+  ASSERT_TRUE(pack.ok()) << pack.status();
+  const auto blobs = code::ReadPack(*pack);
+  ASSERT_TRUE(blobs.ok()) << blobs.status();
+  EXPECT_EQ(blobs->at(0).content, "print()");
 }
 
 TEST_F(CodeTreesTest, KnowsJobsWithoutCodeAndInPlace) {

@@ -25,14 +25,14 @@ const shown = signal<'none' | 'help' | 'palette'>('none');
 type Page = ComponentType<Record<string, never>>;
 const LOADERS: Record<string, () => Promise<Page>> = {
   jobs: () => import('./jobs/jobs').then((m) => m.Jobs),
-  queue: () => import('./queue/queue').then((m) => m.Queue),
-  nodes: () => import('./nodes/nodes').then((m) => m.Nodes),
-  node: () => import('./nodes/node').then((m) => m.NodePage),
+  queue: () => import('./cluster_pages').then((m) => m.Queue),
+  nodes: () => import('./cluster_pages').then((m) => m.Nodes),
+  node: () => import('./cluster_pages').then((m) => m.NodePage),
   compare: () => import('./compare/compare').then((m) => m.Compare),
   events: () => import('./events/events').then((m) => m.Events),
   planner: () => import('./planner/planner').then((m) => m.Planner),
   submit: () => import('./submit/submit').then((m) => m.Submit),
-  usage: () => import('./usage/usage').then((m) => m.Usage),
+  usage: () => import('./cluster_pages').then((m) => m.Usage),
   job: () => import('./job/job').then((m) => m.JobPage),
 };
 // Pages that are useless without the controller, so their code is loaded only when they are opened.

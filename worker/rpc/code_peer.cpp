@@ -140,7 +140,8 @@ absl::StatusOr<std::string> FetchCodeFromPeer(const std::string& address, const 
   v1::FetchSealedCodeResponse response;
   TRAINYARD_RETURN_IF_ERROR(FromGrpc(
       v1::CodePeerService::NewStub(channel)->FetchSealedCode(&context, request, &response)));
-  std::optional<std::string> pack = OpenCode(key, request.nonce(), response.sealed());
+  std::optional<std::string> pack =
+      OpenCode(key, request.nonce(), std::move(*response.mutable_sealed()));
   if (!pack.has_value()) {
     return absl::PermissionDeniedError("the answer was not encrypted with this cluster's token");
   }

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
-#include "cli/output/answered_at.h"
-#include "cli/output/job_views.h"
+#include "cli/output/jobs/job_views.h"
+#include "cli/output/terminal/answered_at.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "proto/jobspec/schema.h"
+#include "proto/jobspec/fields/schema.h"
 
 namespace trainyard::cli {
 namespace {

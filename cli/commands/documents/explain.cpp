@@ -3,8 +3,8 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/output/stable_json.h"
-#include "proto/jobspec/schema.h"
+#include "cli/output/files/stable_json.h"
+#include "proto/jobspec/fields/schema.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -1,7 +1,7 @@
 #include "cli/commands/documents/schema.h"
 
-#include "cli/output/stable_json.h"
-#include "proto/jobspec/schema.h"
+#include "cli/output/files/stable_json.h"
+#include "proto/jobspec/fields/schema.h"
 
 namespace trainyard::cli {
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/client/job_reference.h"
-#include "cli/output/job_views.h"
+#include "cli/output/jobs/job_views.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 

@@ -1,7 +1,7 @@
 #include "cli/commands/jobs/waiting_note.h"
 
 #include "absl/strings/str_cat.h"
-#include "cli/output/readable.h"
+#include "cli/output/terminal/readable.h"
 
 namespace trainyard::cli {
 

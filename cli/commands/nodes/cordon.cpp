@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/grammar/option_help.h"
-#include "cli/output/node_views.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/cluster/node_views.h"
+#include "cli/output/files/stable_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/grammar/option_help.h"
-#include "cli/output/answered_at.h"
-#include "cli/output/node_views.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/cluster/node_views.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/answered_at.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/grammar/option_help.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/readable.h"
 #include "proto/contract/limits.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/duration_text.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "cli/output/answered_at.h"
-#include "cli/output/node_views.h"
+#include "cli/output/cluster/node_views.h"
+#include "cli/output/terminal/answered_at.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

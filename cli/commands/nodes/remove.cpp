@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "cli/grammar/option_help.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/files/stable_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
-#include "cli/output/table.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/readable.h"
+#include "cli/output/terminal/table.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/duration_text.h"
 
@@ -49,7 +49,7 @@ Listing ReservationListing(const v1::ListReservationsResponse& response) {
 
 void AddCreate(CLI::App& reservation, Grammar& grammar) {
   const auto options = std::make_shared<ReservationOptions>();
-  CLI::App* command = reservation.add_subcommand("create", "Reserve nodes for a time");
+  CLI::App* command = reservation.add_subcommand("create", "Reserve nodes for a period");
   command->add_option("name", options->name, "name of the reservation")->required();
   command->add_option("--nodes", options->nodes, "nodes, such as gpu[01-04],gpu07")->required();
   command->add_option("--from", options->from, "start, such as 2026-12-01T08:00Z (default: now)");
@@ -60,7 +60,7 @@ void AddCreate(CLI::App& reservation, Grammar& grammar) {
       ->excludes(queue);
   command->add_option("--reason", options->reason, "reason, shown to all users");
   command->add_flag("--drain", options->drain,
-                    "jobs of others save and leave the nodes at the start");
+                    "at the start, let other jobs save and leave the nodes");
   grammar.runners[command] = [options](Context& context) {
     return RunReservationCreate(*options, context);
   };
@@ -136,7 +136,7 @@ Outcome RunReservationList(Context& context) {
                              context.client.ListReservations({}));
   PrintListing(ReservationListing(response), context.format, context.console);
   if (IsTable(context.format) && response.reservations().empty()) {
-    PrintNote(context.console, "no reservations; make one with `trainyard reservation create`");
+    PrintNote(context.console, "no reservations; create one with `trainyard reservation create`");
   }
   return ExitCode::kOk;
 }

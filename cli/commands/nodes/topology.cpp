@@ -7,17 +7,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/commands/nodes/topology_file.h"
 #include "cli/context/input_text.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
-#include "cli/output/table.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/readable.h"
+#include "cli/output/terminal/table.h"
+#include "proto/jobspec/topology_file.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
 namespace {
-
-constexpr std::size_t kMaxTopologyBytes = 1 << 20;
 
 Listing GroupListing(const v1::GetTopologyResponse& topology) {
   Listing listing;
@@ -109,7 +107,7 @@ Outcome RunTopologyShow(Context& context) {
 
 Outcome RunTopologySet(const std::string& file, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(const std::string text,
-                             ReadInputText(file, kMaxTopologyBytes, context.console));
+                             ReadInputText(file, kMaxTopologyFileBytes, context.console));
   const absl::StatusOr<v1::Topology> topology = ParseTopology(text);
   if (!topology.ok()) {
     return absl::InvalidArgumentError(absl::StrCat(file, ": ", topology.status().message()));

@@ -7,13 +7,13 @@
 #include "absl/strings/str_format.h"
 #include "cli/grammar/amount_option.h"
 #include "cli/grammar/svg_option.h"
-#include "cli/output/output_file.h"
-#include "cli/output/plan_figures.h"
-#include "cli/output/readable.h"
+#include "cli/output/files/output_file.h"
+#include "cli/output/plans/plan_figures.h"
+#include "cli/output/terminal/readable.h"
 #include "controller/planner/amount.h"
 #include "controller/planner/scaling_law.h"
+#include "proto/jobspec/fields/run_config_of.h"
 #include "proto/jobspec/loader.h"
-#include "proto/jobspec/run_config_of.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -8,8 +8,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/output/queue_views.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/cluster/queue_views.h"
+#include "cli/output/files/stable_json.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 
@@ -76,18 +76,18 @@ void AddQueueSet(CLI::App& queue, Grammar& grammar) {
   CLI::App* command = queue.add_subcommand("set", "Create a queue or change its settings");
   command->add_option("name", options->name, "name of the queue")->required();
   command->add_option("--shares", options->shares,
-                      "part of the slots over time, relative to other queues (default: 1)");
+                      "share of the slots over time, relative to other queues (default: 1)");
   command->add_option("--tier", options->tier,
                       "jobs of a higher tier are placed first, -100 to 100 (default: 0)");
   command
       ->add_option("--nominal", options->nominal,
                    "KIND=SLOTS below which the queue precedes queues that borrow")
       ->allow_extra_args(false);
-  command->add_option("--max", options->max_slots, "KIND=SLOTS that the queue never exceeds")
+  command->add_option("--max", options->max_slots, "limit on the slots of the queue, as KIND=SLOTS")
       ->allow_extra_args(false);
   command
       ->add_option("--max-per-user", options->max_slots_per_user,
-                   "KIND=SLOTS that no user of the queue exceeds")
+                   "limit on the slots of each user in the queue, as KIND=SLOTS")
       ->allow_extra_args(false);
   grammar.runners[command] = [options](Context& context) { return RunQueueSet(*options, context); };
 }

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "cli/output/queue_views.h"
+#include "cli/output/cluster/queue_views.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/client/job_reference.h"
 #include "cli/grammar/option_help.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/files/stable_json.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

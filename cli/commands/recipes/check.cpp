@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
-#include "cli/output/readable.h"
+#include "cli/output/terminal/readable.h"
 #include "cli/recipes/recipe_check.h"
 #include "proto/files/durable_file.h"
 #include "proto/jobspec/recipe_files.h"

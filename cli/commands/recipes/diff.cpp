@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "cli/output/spec_difference.h"
+#include "cli/output/jobs/spec_difference.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
 #include "proto/support/status_macros.h"

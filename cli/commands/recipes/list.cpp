@@ -1,6 +1,6 @@
 #include "cli/commands/recipes/list.h"
 
-#include "cli/output/readable.h"
+#include "cli/output/terminal/readable.h"
 #include "proto/jobspec/recipe_files.h"
 
 namespace trainyard::cli {

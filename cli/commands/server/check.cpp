@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_join.h"
 #include "cli/commands/server/controller_program.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/readable.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

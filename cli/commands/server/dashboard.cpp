@@ -4,8 +4,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/readable.h"
 #include "proto/access/address.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/duration_text.h"

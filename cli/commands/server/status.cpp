@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/output/answered_at.h"
-#include "cli/output/database_view.h"
-#include "cli/output/readable.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/cluster/database_view.h"
+#include "cli/output/files/stable_json.h"
+#include "cli/output/terminal/answered_at.h"
+#include "cli/output/terminal/readable.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {
@@ -73,15 +73,16 @@ std::string RoleText(const v1::Leadership& leadership, Timestamp now) {
                       leadership.term());
 }
 
-// Returns how far the state of a follower is behind the leader's; empty if unknown.
-std::string BehindText(const v1::GetServerInfoResponse& other, uint64_t revision) {
-  if (other.leadership().leads() || other.revision() == 0 || revision == 0) return "";
-  if (other.revision() >= revision) return ", up to date";
-  return absl::StrCat(", ", revision - other.revision(), " events behind");
+// Returns, for example, "; 3 events behind". `revision` is that of the leader, which answered
+// first; 0 if no leader answered. Empty if the controller does not follow the log.
+std::string LagText(const v1::GetServerInfoResponse& standby, uint64_t revision) {
+  if (standby.leadership().leads() || standby.revision() == 0 || revision == 0) return "";
+  const uint64_t behind = revision > standby.revision() ? revision - standby.revision() : 0;
+  return behind == 0 ? "; up to date"
+                     : absl::StrCat("; ", behind, behind == 1 ? " event" : " events", " behind");
 }
 
-// Returns one line per controller of the list other than `except`. `revision` is that of the
-// leader; 0 if unknown.
+// Returns one line per controller of the list other than `except`. `revision` is as in LagText.
 std::string OtherControllers(const Client& client, const std::string& except, uint64_t revision,
                              Timestamp now) {
   std::string lines;
@@ -89,8 +90,9 @@ std::string OtherControllers(const Client& client, const std::string& except, ui
     if (controller == except) continue;
     const auto info = client.GetServerInfoOf(controller);
     absl::StrAppend(&lines, "  other        ", controller, ": ",
-                    info.ok() ? RoleText(info->leadership(), now) + BehindText(*info, revision)
-                              : OneLine(std::string(info.status().message())),
+                    info.ok()
+                        ? absl::StrCat(RoleText(info->leadership(), now), LagText(*info, revision))
+                        : OneLine(std::string(info.status().message())),
                     "\n");
   }
   return lines;

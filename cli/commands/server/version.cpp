@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
-#include "cli/output/stable_json.h"
+#include "cli/output/files/stable_json.h"
 
 namespace trainyard::cli {
 

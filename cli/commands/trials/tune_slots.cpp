@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/commands/trials/trial_job.h"
-#include "cli/output/readable.h"
+#include "cli/output/terminal/readable.h"
 #include "controller/planner/answer/cluster_request.h"
 #include "proto/support/status_macros.h"
 

@@ -19,6 +19,7 @@
 #include "controller/core/state/nodes/topology.h"
 #include "controller/store/files/moved_mark.h"
 #include "controller/store/files/store_check.h"
+#include "proto/jobspec/topology_file.h"
 #include "proto/json/enum_text.h"
 
 namespace trainyard::controller {
@@ -150,8 +151,10 @@ void handlers::GetTopology(const Api& api, const Principal& /*principal*/,
       [reply = std::move(reply)](const ClusterView& view) { reply(TopologyReport(view)); });
 }
 
-void handlers::SetTopology(const Api& api, const Principal& principal,
-                           v1::SetTopologyRequest request, Reply<v1::SetTopologyResponse> reply) {
+namespace {
+
+void ReplaceTopology(const Api& api, const Principal& principal, v1::SetTopologyRequest request,
+                     Reply<v1::SetTopologyResponse> reply) {
   api.loop.Submit(
       controller::SetTopology{std::move(request), principal},
       [reply = std::move(reply)](const RequestOutcome& outcome, const ClusterView& view) {
@@ -163,6 +166,28 @@ void handlers::SetTopology(const Api& api, const Principal& principal,
         }
         reply(std::move(response));
       });
+}
+
+}  // namespace
+
+// Parses a topology file on a reader thread, because YAML of 1 MiB takes longer than a request may
+// block the threads of gRPC or HTTP.
+void handlers::SetTopology(const Api& api, const Principal& principal,
+                           v1::SetTopologyRequest request, Reply<v1::SetTopologyResponse> reply) {
+  if (request.topology_file().empty()) {
+    return ReplaceTopology(api, principal, std::move(request), std::move(reply));
+  }
+  if (request.has_topology()) {
+    return reply(absl::InvalidArgumentError("set either topology or topology_file, not both"));
+  }
+  const bool queued = api.readers.TryPost([&api, principal, request, reply]() mutable {
+    absl::StatusOr<v1::Topology> topology = ParseTopology(request.topology_file());
+    if (!topology.ok()) return reply(topology.status());
+    request.clear_topology_file();
+    *request.mutable_topology() = *std::move(topology);
+    ReplaceTopology(api, principal, std::move(request), reply);
+  });
+  if (!queued) reply(ReaderPool::Busy());
 }
 
 namespace {
@@ -250,8 +275,8 @@ void handlers::GetServerInfo(const Api& api, const Principal& /*principal*/,
   api.loop.Read([&api, reply = std::move(reply)](const ClusterView& view) {
     v1::GetServerInfoResponse response = api.server_info;
     response.set_grpc_port(api.grpc_port);
-    for (const char* capability :
-         {"cordon", "delete", "events", "logs", "metrics", "plan", "stop", "submit"}) {
+    for (const char* capability : {"cordon", "delete", "events", "logs", "metrics", "plan",
+                                   "queues", "reservations", "stop", "submit", "topology"}) {
       response.add_capabilities(capability);
     }
     *response.mutable_cluster() = SummaryOf(view.state, api.events.archive());

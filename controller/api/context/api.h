@@ -29,6 +29,7 @@ using OutputComplete = std::function<bool(const JobEntry& entry, const ClusterVi
 
 class AccessGate;
 class CodeSources;
+class HandOverSeat;
 
 // Dependencies of the request handlers. All must outlive every call.
 struct Api {
@@ -56,6 +57,8 @@ struct Api {
   code::BlobStore* code_store = nullptr;
   // Decides from where each node gets code. Null if code_store is null.
   CodeSources* code_sources = nullptr;
+  // Null if the store is in files or in memory, so that no other controller can lead.
+  HandOverSeat* hand_over = nullptr;
 };
 
 // Sends the response. Called exactly once: on the loop thread, on a reader thread, or before the

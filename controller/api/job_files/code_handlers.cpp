@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/api/job_files/code_sources.h"
 #include "proto/code/blob_store.h"
-#include "proto/jobspec/code_rules.h"
+#include "proto/jobspec/rules/code_rules.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

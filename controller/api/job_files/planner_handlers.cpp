@@ -10,9 +10,9 @@
 #include "controller/planner/answer/layout_message.h"
 #include "controller/planner/answer/layout_plan.h"
 #include "proto/contract/limits.h"
+#include "proto/jobspec/fields/run_config_of.h"
 #include "proto/jobspec/loader.h"
 #include "proto/jobspec/recipe_files.h"
-#include "proto/jobspec/run_config_of.h"
 #include "proto/rules/planned_features.h"
 #include "proto/support/status_macros.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "controller/api/jobs/named_job.h"
-#include "proto/jobspec/after_entry.h"
+#include "proto/jobspec/fields/after_entry.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -27,7 +27,7 @@
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/state/attempts/gang_request.h"
 #include "proto/jobspec/defaults.h"
-#include "proto/jobspec/resume_check.h"
+#include "proto/jobspec/rules/resume_check.h"
 
 namespace trainyard::controller {
 namespace {

@@ -12,8 +12,8 @@
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/line_level.h"
 #include "proto/contract/limits.h"
-#include "proto/jobspec/launch_shape.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
+#include "proto/jobspec/rules/launch_shape.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

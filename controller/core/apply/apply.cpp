@@ -15,17 +15,19 @@
 #include "controller/core/apply/job_relations.h"
 #include "controller/core/apply/time_limits.h"
 #include "controller/core/apply/time_shift.h"
+#include "controller/core/event_log/event_job.h"
 #include "controller/core/state/attempts/attempt_outcome.h"
 #include "controller/core/state/jobs/history_losses.h"
 #include "controller/core/state/jobs/job_state_machine.h"
 #include "controller/core/state/jobs/origin_list.h"
+#include "controller/core/state/jobs/run_end.h"
 #include "controller/core/state/nodes/topology.h"
 #include "controller/core/state/slots/queues.h"
 #include "controller/core/state/slots/slot_ledger.h"
 #include "controller/core/state/slots/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 #include "proto/contract/telemetry_keys.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {
@@ -281,8 +283,9 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
     case E::kAlertRaised:
       ApplyKind(event.alert_raised(), event, state);
       return true;
-    // A session is history for users and does not change the state.
+    // Sessions and hand-overs are history for users and do not change the state.
     case E::kExecOpened:
+    case E::kLeadershipHandedOver:
       return true;
     case E::kEnvironmentRecorded:
       ApplyKind(event.environment_recorded(), event, state);
@@ -333,10 +336,19 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
   }
 }
 
+// Updates the index of the ends of live attempts after an event.
+void IndexRunEnd(const v1::Event& event, ClusterState& state) {
+  if (event.has_clock_set()) return UpdateRunEnds(state);
+  // The most frequent event of a job. It changes no end.
+  if (event.has_rank_started()) return;
+  if (const int64_t job_id = JobIdOf(event); job_id != 0) UpdateRunEnd(job_id, state);
+}
+
 }  // namespace
 
 void Apply(const v1::Event& event, ClusterState& state) {
   ChangeState(event, state);
+  IndexRunEnd(event, state);
   SettleUsages(event.time_ms(), state);
   state.clock.set_newest_ms(event.time_ms());
 }

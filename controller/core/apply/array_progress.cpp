@@ -10,7 +10,7 @@
 #include "controller/core/state/jobs/job_state_machine.h"
 #include "controller/core/state/slots/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 
 namespace trainyard::controller {
 namespace {

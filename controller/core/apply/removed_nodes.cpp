@@ -4,6 +4,7 @@
 
 #include "controller/core/state/nodes/node_devices.h"
 #include "controller/core/state/slots/slot_ledger.h"
+#include "controller/core/state/slots/slot_rows.h"
 
 namespace trainyard::controller {
 
@@ -15,6 +16,7 @@ void ForgetNode(const std::string& node_id, Timestamp now, ClusterState& state) 
   RemoveDevices(found->second.node, state);
   state.removed_nodes[node_id] = {found->second.fact_sequence, found->second.binding, now};
   state.nodes.erase(found);
+  RemoveSlotRow(node_id, state);
   if (state.removed_nodes.size() <= kMaxRemovedNodes) return;
   const auto removed_ms = [](const auto& removed) { return removed.second.removed_ms; };
   state.removed_nodes.erase(std::ranges::min_element(state.removed_nodes, {}, removed_ms));

@@ -9,7 +9,7 @@
 #include "controller/core/state/jobs/array_elements.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

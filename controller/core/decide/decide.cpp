@@ -12,6 +12,7 @@
 #include "controller/core/decide/dependencies.h"
 #include "controller/core/decide/exec.h"
 #include "controller/core/decide/extension.h"
+#include "controller/core/decide/hand_over.h"
 #include "controller/core/decide/job_origin.h"
 #include "controller/core/decide/left_out.h"
 #include "controller/core/decide/lost_history.h"
@@ -34,7 +35,7 @@
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/failure_policy.h"
 #include "proto/contract/limits.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 
@@ -261,6 +262,9 @@ absl::StatusOr<std::vector<v1::Event>> Decide(const ClusterState& state, const R
   }
   if (const auto* exec = std::get_if<OpenExecSession>(&request)) {
     return DecideExec(state, *exec, now);
+  }
+  if (const auto* record = std::get_if<RecordHandOver>(&request)) {
+    return DecideHandOver(*record, now);
   }
   if (const auto* deletion = std::get_if<DeleteJob>(&request)) {
     return DecideDeletion(state, *deletion, options, now);

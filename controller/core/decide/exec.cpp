@@ -11,6 +11,7 @@
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/limits.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/printable.h"
@@ -27,6 +28,32 @@ bool IsSide(int cells) { return cells >= 1 && cells <= kMaxTerminalSide; }
 absl::Status NotRunning(const v1::Job& job, absl::string_view why) {
   return absl::FailedPreconditionError(
       absl::StrCat(JobText(job), " ", why, "; exec needs a running rank"));
+}
+
+absl::Status IsAnArray(const v1::Job& job) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      JobText(job), " is an array and has no ranks; name an element, such as ",
+      ElementName(job.name(), 0), ", or a rank of it, such as ", ElementName(job.name(), 0),
+      ".1. `trainyard array ", job.name(), "` lists the elements"));
+}
+
+// Returns why a live job has no rank at present, and the next step.
+absl::Status HasNoRank(const v1::Job& job) {
+  switch (job.state()) {
+    case v1::JOB_STATE_QUEUED:
+      return NotRunning(
+          job, absl::StrCat("is queued (`trainyard why ", job.id(), "` shows why it waits)"));
+    case v1::JOB_STATE_PAUSED:
+    case v1::JOB_STATE_PAUSING:
+    case v1::JOB_STATE_HELD:
+      return NotRunning(job, absl::StrCat("is paused (`trainyard resume ", job.id(),
+                                          "` returns it to the queue)"));
+    case v1::JOB_STATE_RECOVERING:
+      return NotRunning(job, absl::StrCat("is between two attempts (`trainyard why ", job.id(),
+                                          "` shows when the next one starts)"));
+    default:
+      return NotRunning(job, "has no running attempt");
+  }
 }
 
 absl::Status CheckArguments(const v1::ExecCommand& command) {
@@ -52,11 +79,13 @@ absl::Status CheckArguments(const v1::ExecCommand& command) {
 
 absl::StatusOr<ExecTarget> FindExecTarget(const JobEntry& entry, int place) {
   const v1::Job& job = entry.job;
-  if (HasEnded(job.state())) return NotRunning(job, "has ended");
-  const v1::Attempt* attempt = NewestAttempt(entry);
-  if (attempt == nullptr || attempt->state() == v1::ATTEMPT_STATE_ENDED) {
-    return NotRunning(job, "has no running attempt");
+  if (HasEnded(job.state())) {
+    return NotRunning(job,
+                      absl::StrCat("has ended (`trainyard logs ", job.id(), "` shows its output)"));
   }
+  if (IsArray(job.spec())) return IsAnArray(job);
+  const v1::Attempt* attempt = NewestAttempt(entry);
+  if (attempt == nullptr || attempt->state() == v1::ATTEMPT_STATE_ENDED) return HasNoRank(job);
   const std::vector<const v1::RankPlacement*> members = SeatedMembers(*attempt);
   const auto found = std::ranges::find_if(
       members, [&](const v1::RankPlacement* member) { return PlaceOf(*member) == place; });
@@ -94,7 +123,10 @@ absl::Status CheckExecCommand(const v1::ExecCommand& command) {
 absl::StatusOr<std::vector<v1::Event>> DecideExec(const ClusterState& state,
                                                   const OpenExecSession& request, Timestamp now) {
   const JobEntry* entry = FindEntry(state, request.attempt.job_id);
-  if (entry == nullptr) return absl::FailedPreconditionError("the job has ended");
+  if (entry == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "job ", request.attempt.job_id, " has ended and is archived; exec needs a running rank"));
+  }
   TRAINYARD_ASSIGN_OR_RETURN(const ExecTarget target, FindExecTarget(*entry, request.place));
   if (target.attempt.number != request.attempt.number) {
     return NotRunning(entry->job, "has just started a new attempt");

@@ -9,7 +9,7 @@
 #include "controller/core/state/attempts/time_limit.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/duration_text.h"
@@ -52,7 +52,7 @@ absl::StatusOr<std::vector<v1::Event>> DecideExtension(const ClusterState& state
   if (HasEnded(job.state())) return EndedAlready(job);
   if (IsArray(job.spec())) {
     return absl::FailedPreconditionError(absl::StrCat(
-        JobText(job), " is an array, and each of its elements has a time limit of its own; extend ",
+        JobText(job), " is an array, and each of its elements has its own time limit; extend ",
         "an element, such as ", ElementName(job.name(), 0)));
   }
   if (!job.spec().has_time_limit()) {

@@ -10,7 +10,7 @@
 #include "controller/core/state/jobs/job_state_machine.h"
 #include "controller/core/support/principal_event.h"
 #include "controller/core/support/text.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_kind.h"
 #include "proto/support/job_state.h"

@@ -2,6 +2,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "controller/core/state/jobs/array_elements.h"
 #include "controller/core/support/text.h"
 #include "proto/contract/limits.h"
 #include "proto/json/enum_text.h"
@@ -28,6 +29,12 @@ absl::StatusOr<int64_t> FindJob(const ClusterState& state, const std::string& re
     return absl::NotFoundError(absl::StrCat("job ", id, " has ended and is archived or deleted"));
   }
   if (const JobEntry* named = NewestOfName(state, reference)) return named->job.id();
+  if (const v1::Job* array = ArrayOfName(state, reference)) {
+    return absl::NotFoundError(
+        absl::StrCat("the element `", reference, "` of ", JobText(*array),
+                     " is not a job; elements become jobs when they can start. `trainyard array ",
+                     array->name(), "` lists them"));
+  }
   return absl::NotFoundError(
       absl::StrCat("there is no job `", reference, "`; `trainyard ps --all` lists the jobs"));
 }

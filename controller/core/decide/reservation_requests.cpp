@@ -16,7 +16,7 @@
 #include "controller/core/support/text.h"
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
-#include "proto/jobspec/node_names.h"
+#include "proto/jobspec/fields/node_names.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 #include "re2/re2.h"
@@ -39,7 +39,7 @@ absl::Status CheckTexts(const ClusterState& state, const v1::NodeReservation& re
       CheckLength("user of a reservation", reservation.user(), kMaxUserBytes));
   if (!reservation.queue().empty() && !reservation.user().empty()) {
     return absl::InvalidArgumentError(
-        "a reservation is for a queue or for a user; give only one of them");
+        "a reservation is for a queue or for a user; set only one of them");
   }
   if (reservation.queue().empty()) return absl::OkStatus();
   return CheckQueueExists(state, reservation.queue());

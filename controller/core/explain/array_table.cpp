@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/jobs/array_elements.h"
 #include "controller/core/support/text.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

@@ -8,7 +8,7 @@
 #include "controller/core/support/text.h"
 #include "controller/planner/figures.h"
 #include "proto/contract/expert_load.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
 
 namespace trainyard::controller {
 namespace {

@@ -14,7 +14,7 @@
 #include "controller/planner/answer/distance_message.h"
 #include "controller/planner/axis_distance.h"
 #include "controller/planner/step_time.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
 #include "proto/support/job_kind.h"
 
 namespace trainyard::controller {

@@ -9,7 +9,7 @@
 #include "controller/planner/device_rates.h"
 #include "controller/planner/step_time.h"
 #include "proto/contract/exit_code.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
 #include "proto/model/model_size.h"
 #include "re2/re2.h"
 

@@ -298,6 +298,7 @@ ClusterState CopyWithoutHistory(const ClusterState& state) {
   copy.paused_jobs = state.paused_jobs;
   copy.live_jobs = state.live_jobs;
   copy.stopping_jobs = state.stopping_jobs;
+  copy.run_ends = state.run_ends;
   copy.lost_nodes = state.lost_nodes;
   copy.unhealthy_nodes = state.unhealthy_nodes;
   copy.draining_nodes = state.draining_nodes;
@@ -307,6 +308,7 @@ ClusterState CopyWithoutHistory(const ClusterState& state) {
   copy.free_nodes = state.free_nodes;
   copy.topology_index = state.topology_index;
   copy.nodes_by_device = state.nodes_by_device;
+  copy.slot_rows = state.slot_rows;
   copy.rendezvous_in_use = state.rendezvous_in_use;
   return copy;
 }

@@ -14,7 +14,7 @@
 #include "controller/core/support/core_options.h"
 #include "controller/core/verdict/heal_policy.h"
 #include "proto/contract/phase.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
 #include "proto/support/job_kind.h"
 #include "proto/text/duration_text.h"
 

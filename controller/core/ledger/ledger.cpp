@@ -10,7 +10,7 @@
 #include "controller/core/ledger/timeline.h"
 #include "controller/core/state/attempts/attempt_outcome.h"
 #include "controller/core/state/attempts/heal_time.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
 #include "proto/support/job_kind.h"
 
 namespace trainyard::controller {

@@ -5,8 +5,7 @@
 #include <cstdint>
 
 #include "controller/core/ledger/token_progress.h"
-#include "controller/core/state/attempts/time_limit.h"
-#include "controller/core/state/jobs/job_timing.h"
+#include "controller/core/state/jobs/run_end.h"
 #include "proto/support/job_kind.h"
 
 namespace trainyard::controller {
@@ -36,34 +35,24 @@ std::optional<double> SecondsLeft(const v1::Job& job, const AttemptObservation& 
   return rest.eta_seconds();
 }
 
-std::optional<Timestamp> EndOfSteps(const JobEntry& entry, const Observations& observations) {
-  const v1::Attempt& attempt = *LiveAttempt(entry);
-  const AttemptObservation* observed =
-      ObservedAttempt(observations, {entry.job.id(), attempt.number()});
-  const auto progress = observations.progress.find(entry.job.id());
-  if (observed == nullptr || progress == observations.progress.end()) return std::nullopt;
-  const Timestamp newest_ms = progress->second.time_ms();
-  if (newest_ms < attempt.placed_time_ms()) return std::nullopt;
-  const auto seconds = SecondsLeft(entry.job, *observed, progress->second);
-  if (!seconds.has_value() || !std::isfinite(*seconds)) return std::nullopt;
+}  // namespace
+
+Timestamp EndOfSteps(const v1::Job& job, const v1::Attempt& attempt,
+                     const AttemptObservation& observed, const v1::Progress& progress) {
+  const Timestamp newest_ms = progress.time_ms();
+  if (newest_ms < attempt.placed_time_ms()) return 0;
+  const auto seconds = SecondsLeft(job, observed, progress);
+  if (!seconds.has_value() || !std::isfinite(*seconds)) return 0;
   return newest_ms + static_cast<int64_t>(std::clamp(*seconds, 0.0, kLongestSeconds) * 1000);
 }
 
-}  // namespace
-
 std::optional<Timestamp> ExpectedEnd(const JobEntry& entry, const Observations& observations,
                                      Timestamp now) {
-  const v1::Attempt* attempt = LiveAttempt(entry);
-  if (attempt == nullptr) return std::nullopt;
-  if (attempt->stopping_time_ms() != 0) {
-    return std::max(now, attempt->stopping_time_ms() + StopGraceMs(entry));
-  }
-  std::optional<Timestamp> end = EndOfSteps(entry, observations);
-  if (const auto remaining_ms = RemainingTime(entry.job, now)) {
-    end = std::min(end.value_or(now + *remaining_ms), now + *remaining_ms);
-  }
-  if (end.has_value()) end = std::max(now, *end);
-  return end;
+  if (LiveAttempt(entry) == nullptr) return std::nullopt;
+  const RunEnd run = RunEndOf(entry);
+  const AttemptObservation* observed = ObservedAttempt(observations, {entry.job.id(), run.attempt});
+  const Timestamp end = EarlierEnd(run, observed == nullptr ? 0 : observed->steps_end_ms);
+  return end == 0 ? std::nullopt : std::optional(std::max(now, end));
 }
 
 }  // namespace trainyard::controller

@@ -208,6 +208,8 @@ struct AttemptObservation {
   // The step and the time, by the controller's clock, of the newest metrics. 0 before the first.
   int64_t metrics_step = 0;
   Timestamp metrics_ms = 0;
+  // The expected end of the last step, as of the newest metrics (EndOfSteps). 0: unknown.
+  Timestamp steps_end_ms = 0;
 };
 
 // The number of a job's records that were left out of the event log (left_out.h).

@@ -312,6 +312,7 @@ void ShiftTimes(int64_t step_ms, Observations& observations) {
   for (auto& [key, attempt] : observations.attempts) {
     attempt.divergence.Shift(step_ms);
     shift(attempt.metrics_ms);
+    shift(attempt.steps_end_ms);
     if (attempt.save_problem.has_value()) shift(attempt.save_problem->since_ms);
     if (attempt.stall.has_value()) {
       shift(attempt.stall->since_ms);

@@ -10,6 +10,7 @@
 #include "controller/core/observations/data_progress.h"
 #include "controller/core/observations/data_wait.h"
 #include "controller/core/observations/evaluated_losses.h"
+#include "controller/core/observations/expected_end.h"
 #include "controller/core/observations/observe_rate.h"
 #include "controller/core/state/attempts/gang.h"
 #include "proto/contract/limits.h"
@@ -218,6 +219,17 @@ void NoteLauncher(const v1::TelemetryRecord& record, LauncherRestarts& restarts)
   restarts.failed_ms = 0;
 }
 
+// Predicts the end of the last step anew. `attempt`: the observation of the attempt.
+void NoteEndOfSteps(const AttemptKey& key, const ClusterState& state,
+                    const Observations& observations, AttemptObservation& attempt) {
+  const JobEntry* entry = FindEntry(state, key.job_id);
+  const v1::Attempt* of_job =
+      entry == nullptr ? nullptr : controller::FindAttempt(entry->job, key.number);
+  const auto progress = observations.progress.find(key.job_id);
+  if (of_job == nullptr || progress == observations.progress.end()) return;
+  attempt.steps_end_ms = EndOfSteps(entry->job, *of_job, attempt, progress->second);
+}
+
 }  // namespace
 
 void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state,
@@ -271,6 +283,7 @@ void ObserveTelemetry(const v1::TelemetryBatch& batch, const ClusterState& state
                        observations.progress[stream.job_id()]);
     }
   }
+  if (is_newest) NoteEndOfSteps(key, state, observations, attempt);
 }
 
 void KeepReportingRanksMetrics(const ClusterState& state, const Observations& observations,

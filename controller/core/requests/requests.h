@@ -214,11 +214,19 @@ struct OpenExecSession {
   Principal principal;
 };
 
+// A user's request to hand the leadership over. The leader has already named its successor.
+struct RecordHandOver {
+  static constexpr RequestSource kSource = RequestSource::kUser;
+  std::string from;  // Address of the leader.
+  std::string to;    // Address of the standby.
+  Principal principal;
+};
+
 using Request = std::variant<JobSubmission, StopJob, PauseJob, ResumeJob, ExtendJob, WriteNote,
                              DeleteNote, DeleteJob, SetQueue, DeleteQueue, MoveInQueue, CordonNode,
                              ReleaseNode, RemoveNode, AttachWorker, ReceiveFact, ReceiveTelemetry,
                              ReportLeftOut, ChooseLayout, ReportLostEvents, SetTopology,
-                             CreateReservation, DeleteReservation, OpenExecSession>;
+                             CreateReservation, DeleteReservation, OpenExecSession, RecordHandOver>;
 
 // Every request type defines kSource; a type without it does not compile.
 inline RequestSource SourceOf(const Request& request) {

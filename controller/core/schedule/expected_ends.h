@@ -14,7 +14,7 @@ namespace trainyard::controller {
 // - the time that ExpectedEnd (observations/expected_end.h) predicts, if it can;
 // - kUnknownRunMs from the start of the attempt otherwise;
 // - kNever for slots that a job without a live attempt keeps.
-// `state` and `observations` must outlive the function.
+// `state` and `observations` must outlive the function and not change before its last call.
 ExpectedEnds ExpectedEndsOf(const ClusterState& state, const Observations& observations,
                             Timestamp now);
 

@@ -18,8 +18,8 @@
 #include "controller/core/state/attempts/yield.h"
 #include "controller/core/state/slots/class_of_job.h"
 #include "proto/contract/phase.h"
-#include "proto/jobspec/elastic_size.h"
-#include "proto/jobspec/node_range.h"
+#include "proto/jobspec/fields/node_range.h"
+#include "proto/jobspec/rules/elastic_size.h"
 #include "proto/support/job_kind.h"
 #include "proto/text/duration_text.h"
 

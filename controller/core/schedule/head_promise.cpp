@@ -1,37 +1,62 @@
 #include "controller/core/schedule/head_promise.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
+
+#include "controller/core/schedule/job_times.h"
 
 namespace trainyard::controller {
 namespace {
 
 // Returns the time from which the node takes ranks. Nobody knows when a user ends a cordon.
-Timestamp OpensAt(const v1::Node& node, bool is_open, Timestamp now) {
+Timestamp OpensAt(const SlotRow& node, bool is_open, Timestamp now) {
   if (is_open) return now;
-  return node.cordoned() ? kNever : now + kUnknownRunMs;
+  return node.is_cordoned ? kNever : now + kUnknownRunMs;
 }
 
 // Asks for the expected end of each job once.
 class JobEnds {
  public:
-  JobEnds(const ExpectedEnds& expected_ends, Timestamp now)
-      : expected_ends_(expected_ends), now_(now) {}
+  JobEnds(const ExpectedEnds& expected_ends, Timestamp now, std::size_t jobs)
+      : expected_ends_(expected_ends), now_(now), known_(jobs) {}
 
   // Returns now for free slots, which belong to job 0.
   Timestamp Of(int64_t job_id) {
     if (job_id == 0) return now_;
-    const auto [end, is_new] = ends_.try_emplace(job_id, now_);
-    if (is_new) end->second = std::max(now_, expected_ends_(job_id));
-    return end->second;
+    if (const std::optional<Timestamp> known = known_.Find(job_id)) return *known;
+    const Timestamp end = std::max(now_, expected_ends_(job_id));
+    known_.Set(job_id, end);
+    return end;
   }
 
  private:
   const ExpectedEnds& expected_ends_;
   const Timestamp now_;
-  std::unordered_map<int64_t, Timestamp> ends_;
+  JobTimes known_;
 };
+
+// Nodes in ascending order of their ids, of which the caller asks in this order, too.
+class AscendingNodes {
+ public:
+  explicit AscendingNodes(const std::set<std::string>& ids) : next_(ids.begin()), end_(ids.end()) {}
+
+  bool Contains(const std::string& id) {
+    while (next_ != end_ && *next_ < id) ++next_;
+    return next_ != end_ && *next_ == id;
+  }
+
+ private:
+  std::set<std::string>::const_iterator next_;
+  const std::set<std::string>::const_iterator end_;
+};
+
+// Returns the element that is in this place, counted from 1, if the times are sorted.
+Timestamp SmallestAt(int place, const std::vector<Timestamp>& times) {
+  // For a small gang, most times are only compared with the greatest one of the smallest.
+  std::vector<Timestamp> smallest(static_cast<std::size_t>(place));
+  std::ranges::partial_sort_copy(times, smallest);
+  return smallest.back();
+}
 
 }  // namespace
 
@@ -45,32 +70,40 @@ void OccupySlots(int count, Timestamp end, ReleaseTimes& slots) {
   std::fill_n(slots.begin(), taken, end);
 }
 
-ReleaseTimes* Releases::Find(std::string_view id) {
+std::optional<std::size_t> Releases::PositionOf(std::string_view id) const {
   const auto found = std::ranges::lower_bound(items_, id, {}, &Item::first);
-  return found == items_.end() || found->first != id ? nullptr : &found->second;
+  if (found == items_.end() || found->first != id) return std::nullopt;
+  return static_cast<std::size_t>(found - items_.begin());
+}
+
+ReleaseTimes* Releases::Find(std::string_view id) {
+  const std::optional<std::size_t> position = PositionOf(id);
+  return position.has_value() ? &at(*position) : nullptr;
 }
 
 const ReleaseTimes* Releases::Find(std::string_view id) const {
-  const auto found = std::ranges::lower_bound(items_, id, {}, &Item::first);
-  return found == items_.end() || found->first != id ? nullptr : &found->second;
+  const std::optional<std::size_t> position = PositionOf(id);
+  return position.has_value() ? &at(*position) : nullptr;
 }
 
 Releases ReleasesOf(const ClusterState& state, const PlacementPass& pass, v1::DeviceKind kind,
                     const ExpectedEnds& expected_ends, Timestamp now) {
   Releases releases;
-  releases.Reserve(state.nodes.size());
-  JobEnds ends(expected_ends, now);
-  for (const auto& [id, entry] : state.nodes) {
-    if (entry.node.state() == v1::NODE_STATE_LOST) continue;
-    const Timestamp opens = OpensAt(entry.node, pass.IsOpen(entry), now);
+  releases.Reserve(state.slot_rows.size());
+  JobEnds ends(expected_ends, now, state.live_jobs.size() + state.reservations.size());
+  AscendingNodes changing(pass.limits().changing), closed(pass.limits().closed);
+  for (const SlotRow& node : state.slot_rows) {
+    if (node.is_lost) continue;
+    const bool is_open =
+        node.takes_ranks && !changing.Contains(node.node_id) && !closed.Contains(node.node_id);
+    const Timestamp opens = OpensAt(node, is_open, now);
     ReleaseTimes times;
-    for (const SlotHolder& holder : entry.holders) {
-      if (holder.kind != kind) continue;
-      const Timestamp end =
-          holder.is_uncleared ? now + kUnknownRunMs : ends.Of(holder.attempt.job_id);
-      times.insert(times.end(), static_cast<std::size_t>(holder.slots), std::max(opens, end));
+    for (const SlotRow::Part& part : node.parts) {
+      if (part.is_gpu != (kind == v1::DEVICE_KIND_GPU)) continue;
+      const Timestamp end = part.is_uncleared ? now + kUnknownRunMs : ends.Of(part.job_id);
+      times.resize(times.size() + static_cast<std::size_t>(part.slots), std::max(opens, end));
     }
-    releases.Add(id, std::move(times));
+    releases.Add(node.node_id, std::move(times));
   }
   return releases;
 }
@@ -91,13 +124,13 @@ HeadPromise::HeadPromise(const GangShape& shape, bool keeps_nodes, Releases rele
     }
     releases_ = std::move(in_groups);
   }
-  std::vector<std::vector<Timestamp>> times(groups.size());
-  for (const auto& [id, slots] : releases_) times[GroupOf(id)].push_back(TimeOf(slots));
-  for (std::vector<Timestamp>& of_group : times) {
-    if (static_cast<int>(of_group.size()) < shape_.nodes) continue;
-    const auto last = of_group.begin() + (shape_.nodes - 1);
-    std::ranges::nth_element(of_group, last);
-    promised_ = std::min(promised_, *last);
+  fits_.reserve(releases_.size());
+  for (const auto& [id, slots] : releases_) fits_.push_back(TimeOf(slots));
+  std::vector<std::vector<Timestamp>> times;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    times.push_back(TimesIn(i));
+    if (static_cast<int>(times[i].size()) < shape_.nodes) continue;
+    promised_ = std::min(promised_, SmallestAt(shape_.nodes, times[i]));
   }
   if (promised_ == kNever) return;
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -106,19 +139,32 @@ HeadPromise::HeadPromise(const GangShape& shape, bool keeps_nodes, Releases rele
   }
 }
 
+std::vector<Timestamp> HeadPromise::TimesIn(std::size_t group) const {
+  if (group_of_.empty()) return fits_;
+  std::vector<Timestamp> times;
+  for (std::size_t i = 0; i < fits_.size(); ++i) {
+    if (GroupOf((releases_.begin() + static_cast<std::ptrdiff_t>(i))->first) == group) {
+      times.push_back(fits_[i]);
+    }
+  }
+  return times;
+}
+
 std::size_t HeadPromise::GroupOf(std::string_view node_id) const {
   return group_of_.empty() ? 0 : group_of_.find(node_id)->second;
 }
 
 std::string HeadPromise::LastNode() const {
   if (promised_ == kNever) return "";
-  const auto last = std::ranges::find_if(
-      releases_, [&](const Releases::Item& node) { return TimeOf(node.second) == promised_; });
-  return last == releases_.end() ? "" : std::string(last->first);
+  const auto last = std::ranges::find(fits_, promised_);
+  return last == fits_.end() ? ""
+                             : std::string((releases_.begin() + (last - fits_.begin()))->first);
 }
 
 Timestamp HeadPromise::TimeOf(const ReleaseTimes& slots) const {
   if (static_cast<int>(slots.size()) < shape_.slots_per_node) return kNever;
+  // Most gangs request whole nodes.
+  if (static_cast<int>(slots.size()) == shape_.slots_per_node) return std::ranges::max(slots);
   ReleaseTimes sorted = slots;
   const auto last = sorted.begin() + (shape_.slots_per_node - 1);
   std::ranges::nth_element(sorted, last);
@@ -130,9 +176,9 @@ bool HeadPromise::Allows(const Gang& gang, Timestamp end) const {
   if (end <= promised_) return true;
   std::vector<int> fitting = fitting_;
   for (const NodeSlots& node : gang) {
-    const ReleaseTimes* found = releases_.Find(node.node_id);
-    if (found == nullptr || TimeOf(*found) > promised_) continue;
-    ReleaseTimes slots = *found;
+    const std::optional<std::size_t> found = releases_.PositionOf(node.node_id);
+    if (!found.has_value() || fits_[*found] > promised_) continue;
+    ReleaseTimes slots = releases_.at(*found);
     OccupySlots(static_cast<int>(node.slots.size()), end, slots);
     if (TimeOf(slots) > promised_) --fitting[GroupOf(node.node_id)];
   }
@@ -148,11 +194,13 @@ std::set<std::string> HeadPromise::NodesNotToTake(int slots, const NodeGroup& gr
   const auto head = std::ranges::find_if(fitting_, holds_head);
   const auto head_group = static_cast<std::size_t>(head - fitting_.begin());
   int spare = head == fitting_.end() ? 0 : *head - shape_.nodes;
+  auto fits = fits_.begin();
   for (const auto& [id, times] : releases_) {
+    const Timestamp fits_at = *fits++;
     if (promised_ != kNever && GroupOf(id) != head_group) continue;
+    if (fits_at > promised_ || (promised_ == kNever && fits_at == kNever)) continue;
     // A gang finds no slots on such a node anyway, so the node is not one to spare.
     if (std::ranges::count_if(times, [&](Timestamp time) { return time <= now; }) < slots) continue;
-    if (TimeOf(times) > promised_ || (promised_ == kNever && TimeOf(times) == kNever)) continue;
     ReleaseTimes taken = times;
     OccupySlots(slots, kNever, taken);
     const bool is_needed = promised_ == kNever ? keeps_nodes_ : TimeOf(taken) > promised_;
@@ -164,18 +212,19 @@ std::set<std::string> HeadPromise::NodesNotToTake(int slots, const NodeGroup& gr
 
 bool HeadPromise::TakesNodeOfHead(const Gang& gang) const {
   return std::ranges::any_of(gang, [&](const NodeSlots& node) {
-    const ReleaseTimes* found = releases_.Find(node.node_id);
-    return found != nullptr && TimeOf(*found) != kNever;
+    const std::optional<std::size_t> found = releases_.PositionOf(node.node_id);
+    return found.has_value() && fits_[*found] != kNever;
   });
 }
 
 void HeadPromise::Take(const Gang& gang, Timestamp end) {
   for (const NodeSlots& node : gang) {
-    ReleaseTimes* found = releases_.Find(node.node_id);
-    if (found == nullptr) continue;
-    const bool fitted = TimeOf(*found) <= promised_;
-    OccupySlots(static_cast<int>(node.slots.size()), end, *found);
-    if (fitted && TimeOf(*found) > promised_) --fitting_[GroupOf(node.node_id)];
+    const std::optional<std::size_t> found = releases_.PositionOf(node.node_id);
+    if (!found.has_value()) continue;
+    const bool fitted = fits_[*found] <= promised_;
+    OccupySlots(static_cast<int>(node.slots.size()), end, releases_.at(*found));
+    fits_[*found] = TimeOf(releases_.at(*found));
+    if (fitted && fits_[*found] > promised_) --fitting_[GroupOf(node.node_id)];
   }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -43,8 +44,8 @@ using ExpectedEnds = std::function<Timestamp(int64_t job_id)>;
 using ReleaseTimes = absl::InlinedVector<Timestamp, 8>;
 
 // The release times of nodes, sorted by node id. A sorted list instead of a map, because each pass
-// computes the times of all nodes anew. The ids are those of ClusterState::nodes, which must not
-// change while the list is used.
+// computes the times of all nodes anew. The ids are those of ClusterState::slot_rows, which must
+// not change while the list is used.
 class Releases {
  public:
   using Item = std::pair<std::string_view, ReleaseTimes>;
@@ -59,7 +60,11 @@ class Releases {
   // Returns the times of the node, or nullptr.
   ReleaseTimes* Find(std::string_view id);
   const ReleaseTimes* Find(std::string_view id) const;
+  // Returns the position of the node; nullopt if it is not in the list.
+  std::optional<std::size_t> PositionOf(std::string_view id) const;
 
+  ReleaseTimes& at(std::size_t position) { return items_[position].second; }
+  const ReleaseTimes& at(std::size_t position) const { return items_[position].second; }
   std::size_t size() const { return items_.size(); }
   std::vector<Item>::const_iterator begin() const { return items_.begin(); }
   std::vector<Item>::const_iterator end() const { return items_.end(); }
@@ -105,7 +110,8 @@ class HeadPromise {
  private:
   // Returns the time at which the node has enough free slots; kNever if it has too few slots.
   Timestamp TimeOf(const ReleaseTimes& slots) const;
-
+  // Returns the times of all nodes of the group in fits_.
+  std::vector<Timestamp> TimesIn(std::size_t group) const;
   bool TakesNodeOfHead(const Gang& gang) const;
   // Returns the position in fitting_ of the node, which must be in releases_.
   std::size_t GroupOf(std::string_view node_id) const;
@@ -113,6 +119,8 @@ class HeadPromise {
   const GangShape shape_;
   const bool keeps_nodes_;
   Releases releases_;
+  // For each node of releases_, in this order: the time at which it has enough free slots (TimeOf).
+  std::vector<Timestamp> fits_;
   Timestamp promised_ = kNever;
   // The position of each node's group. Empty if there is one group.
   std::map<std::string, std::size_t, std::less<>> group_of_;

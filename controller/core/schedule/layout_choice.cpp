@@ -16,9 +16,9 @@
 #include "controller/planner/layout_problem.h"
 #include "controller/planner/layout_search.h"
 #include "controller/planner/run_estimate.h"
-#include "proto/jobspec/auto_layout.h"
-#include "proto/jobspec/elastic_size.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/auto_layout.h"
+#include "proto/jobspec/fields/run_config_of.h"
+#include "proto/jobspec/rules/elastic_size.h"
 #include "proto/support/job_kind.h"
 
 namespace trainyard::controller {

@@ -99,6 +99,9 @@ class PlacementPass {
   // Returns true if this pass has assigned slots of the node.
   bool HasTaken(const std::string& node_id) const { return taken_.contains(node_id); }
 
+  // The nodes that accept no new ranks in this pass, with those that Place has closed.
+  const NodeLimits& limits() const { return limits_; }
+
   // Reservations of nodes by users.
   const ReservedNodes& reserved() const { return reserved_; }
 

@@ -69,7 +69,7 @@ class Standings {
 using Standing = std::tuple<int, int, int, bool, Ratio, int64_t>;
 
 Standing StandingOf(const ClusterState& state, const JobClass& job_class, Standings& standings) {
-  const bool first = PrecedesQueue(state, job_class.only_job);
+  const bool first = job_class.only_job != 0 && PrecedesQueue(state, job_class.only_job);
   const QueueStanding& queue = standings.OfQueue(job_class.queue);
   if (first) return {0, 0, 0, false, {}, 0};
   return {1,
@@ -79,6 +79,19 @@ Standing StandingOf(const ClusterState& state, const JobClass& job_class, Standi
           queue.usage,
           standings.OfUser(job_class.queue, job_class.user)};
 }
+
+// Returns true if the classes are ordered equally because of their queue, user and priority.
+bool HasEqualStanding(const JobClass& a, const JobClass& b) {
+  return a.only_job == 0 && b.only_job == 0 && a.priority == b.priority && a.user == b.user &&
+         a.queue == b.queue;
+}
+
+// Classes of equal standing that follow one another in the order of JobClass.
+struct StandingGroup {
+  Standing standing;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
 
 // The number by which a job is ordered within its rank. An element of an array has the number of
 // the array, and elements of one array are ordered by their own numbers.
@@ -90,18 +103,28 @@ std::pair<int64_t, int64_t> NumberOf(const JobClass& job_class, int64_t job_id) 
 
 std::vector<ClassRank> RankClasses(const ClusterState& state, v1::DeviceKind kind, Timestamp now) {
   Standings standings(state, kind, now);
-  std::vector<std::pair<Standing, ClassRank>> ranked;
+  std::vector<ClassRank> unranked;
+  std::vector<StandingGroup> groups;
   for (auto found = state.pending_classes.lower_bound({.kind = kind});
        found != state.pending_classes.end() && found->first.kind == kind; ++found) {
-    ranked.push_back({StandingOf(state, found->first, standings), {&found->first, &found->second}});
+    const JobClass& job_class = found->first;
+    const std::size_t position = unranked.size();
+    if (position == 0 || !HasEqualStanding(*unranked.back().job_class, job_class)) {
+      groups.push_back({StandingOf(state, job_class, standings), position, position});
+    }
+    groups.back().end = position + 1;
+    unranked.push_back({&job_class, &found->second, 0, position});
   }
-  std::ranges::stable_sort(ranked, {},
-                           [](const auto& item) -> const Standing& { return item.first; });
+  std::ranges::stable_sort(groups, {}, &StandingGroup::standing);
   std::vector<ClassRank> classes;
-  for (std::size_t i = 0; i < ranked.size(); ++i) {
-    const bool is_next = i > 0 && ranked[i].first != ranked[i - 1].first;
-    ranked[i].second.rank = i == 0 ? 0 : classes.back().rank + (is_next ? 1 : 0);
-    classes.push_back(ranked[i].second);
+  classes.reserve(unranked.size());
+  int rank = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (i > 0 && groups[i].standing != groups[i - 1].standing) ++rank;
+    for (std::size_t position = groups[i].begin; position < groups[i].end; ++position) {
+      unranked[position].rank = rank;
+      classes.push_back(unranked[position]);
+    }
   }
   return classes;
 }
@@ -112,6 +135,7 @@ bool OrderedJobs::Later::operator()(const Next& a, const Next& b) const {
 }
 
 OrderedJobs::OrderedJobs(const std::vector<ClassRank>& classes) {
+  heap_.reserve(classes.size());
   for (const ClassRank& place : classes) heap_.push_back({*place.jobs->begin(), &place});
   std::ranges::make_heap(heap_, Later());
 }
@@ -128,6 +152,24 @@ void OrderedJobs::Advance() {
 void OrderedJobs::CloseClass() {
   std::ranges::pop_heap(heap_, Later());
   heap_.pop_back();
+}
+
+std::vector<OrderedJobs::Next> OrderedJobs::TakeShortestFirst() {
+  // The hold, 0 being the longest, the rank, and the number.
+  using Key = std::tuple<uint64_t, int, std::pair<int64_t, int64_t>>;
+  std::vector<std::pair<Key, Next>> sorted;
+  sorted.reserve(heap_.size());
+  for (const Next& next : heap_) {
+    const JobClass& job_class = *next.place->job_class;
+    const uint64_t hold = static_cast<uint64_t>(job_class.longest_hold_ms) - 1;
+    sorted.push_back({{hold, next.place->rank, NumberOf(job_class, next.job_id)}, next});
+  }
+  std::ranges::sort(sorted, {}, [](const auto& item) -> const Key& { return item.first; });
+  heap_.clear();
+  std::vector<Next> taken;
+  taken.reserve(sorted.size());
+  for (const auto& [key, next] : sorted) taken.push_back(next);
+  return taken;
 }
 
 int64_t CountBefore(const ClusterState& state, const v1::Job& job, Timestamp now,

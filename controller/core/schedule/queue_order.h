@@ -2,6 +2,7 @@
 #ifndef TRAINYARD_CONTROLLER_CORE_SCHEDULE_QUEUE_ORDER_H_
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_QUEUE_ORDER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -19,6 +20,8 @@ struct ClassRank {
   const JobClass* job_class = nullptr;
   const std::set<int64_t>* jobs = nullptr;
   int rank = 0;
+  // The position among the waiting classes of the kind, in the order of JobClass.
+  std::size_t position = 0;
 };
 
 // Returns the classes of waiting jobs of one kind, lowest rank first. The rank is decided by, in
@@ -56,6 +59,9 @@ class OrderedJobs {
   void Advance();
   // Skips all other jobs of the front job's class.
   void CloseClass();
+  // Returns the next job of each open class and closes all classes. The jobs of the classes with
+  // the shortest hold are first, those without a known hold last. Equal holds are in order.
+  std::vector<Next> TakeShortestFirst();
 
  private:
   struct Later {

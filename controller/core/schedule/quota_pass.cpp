@@ -32,16 +32,32 @@ int64_t OwnClaimOf(const ClusterState& state, const JobClass& job_class) {
 
 }  // namespace
 
-QuotaPass::QuotaPass(const ClusterState& state) : state_(state), claimed_(MissingSlots(state)) {}
+QuotaPass::QuotaPass(const ClusterState& state) : state_(state), claimed_(MissingSlots(state)) {
+  for (const auto& [name, queue] : state.queues) {
+    for (const v1::DeviceKind kind : kDeviceKinds) {
+      const v1::SlotQuota quota = QuotaOf(queue, kind);
+      limits_[kind][name] = {quota.max_slots(), quota.max_slots_per_user()};
+    }
+  }
+}
+
+const QuotaPass::SlotLimits& QuotaPass::LimitsOf(const JobClass& job_class) const {
+  static const SlotLimits kNone;
+  const auto of_kind = limits_.find(job_class.kind);
+  if (of_kind == limits_.end()) return kNone;
+  const auto found = of_kind->second.find(job_class.queue);
+  return found == of_kind->second.end() ? kNone : found->second;
+}
 
 bool QuotaPass::Check(const JobClass& job_class, const Accepts& accepts) const {
-  const v1::SlotQuota quota = QuotaOf(QueueNamed(state_, job_class.queue), job_class.kind);
+  const SlotLimits& limits = LimitsOf(job_class);
   const auto is_fine = [&](const UsageKey& key, int64_t limit) {
     return limit == 0 || accepts(key, limit);
   };
-  return is_fine({job_class.kind, job_class.queue, ""}, quota.max_slots()) &&
+  if (limits.of_queue == 0 && limits.of_user == 0) return true;
+  return is_fine({job_class.kind, job_class.queue, ""}, limits.of_queue) &&
          (job_class.user.empty() ||
-          is_fine({job_class.kind, job_class.queue, job_class.user}, quota.max_slots_per_user()));
+          is_fine({job_class.kind, job_class.queue, job_class.user}, limits.of_user));
 }
 
 int64_t QuotaPass::Claimed(const UsageKey& key) const {
@@ -57,7 +73,12 @@ std::optional<int64_t> QuotaPass::RestFor(const JobClass& job_class) const {
   std::optional<int64_t> rest;
   const int64_t own = OwnClaimOf(state_, job_class);
   Check(job_class, [&](const UsageKey& key, int64_t limit) {
-    const int64_t here = std::max<int64_t>(0, limit - Claimed(key) + own);
+    int64_t left = limit - Claimed(key);
+    for (const JobClass& head : heads_) {
+      if (!CountsTowards(head, key)) continue;
+      left = std::max(std::min<int64_t>(left, 0), left - FurtherSlotsOf(state_, head));
+    }
+    const int64_t here = std::max<int64_t>(0, left + own);
     rest = std::min(here, rest.value_or(here));
     return true;
   });

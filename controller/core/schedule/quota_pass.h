@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "controller/core/state/cluster_state.h"
@@ -23,6 +24,8 @@ class QuotaPass {
   bool Allows(const JobClass& job_class) const;
   // Like Allows, but the limits must also suffice for one job of each of the other classes later.
   bool AllowsBeside(const JobClass& job_class, const std::vector<JobClass>& others) const;
+  // From now on, RestFor leaves what the limits must keep for one job of each of these classes.
+  void KeepFor(const std::vector<JobClass>& heads) { heads_ = heads; }
   // Returns the slots that the limits allow a job of the class, beyond those that it holds; nullopt
   // without a limit.
   std::optional<int64_t> RestFor(const JobClass& job_class) const;
@@ -37,7 +40,14 @@ class QuotaPass {
 
  private:
   using Accepts = std::function<bool(const UsageKey& key, int64_t limit)>;
+  // The limits of a queue for one kind of slots, for all its jobs and for those of one user. 0: no
+  // limit.
+  struct SlotLimits {
+    int64_t of_queue = 0;
+    int64_t of_user = 0;
+  };
 
+  const SlotLimits& LimitsOf(const JobClass& job_class) const;
   // Calls `accepts` for the limit of the queue and that of the user. Returns false if one is not
   // accepted. A limit of 0 is none.
   bool Check(const JobClass& job_class, const Accepts& accepts) const;
@@ -50,6 +60,9 @@ class QuotaPass {
   // and those that this pass has given to other jobs.
   std::map<UsageKey, int64_t> claimed_;
   std::set<UsageKey> closed_;
+  std::vector<JobClass> heads_;
+  // The limits of the queues with settings. A pass asks for them for each class.
+  std::map<v1::DeviceKind, std::map<std::string, SlotLimits>> limits_;
 };
 
 }  // namespace trainyard::controller

@@ -63,6 +63,17 @@ class QueueWalk {
 
   void WalkQueue(v1::DeviceKind kind) {
     const std::vector<ClassRank> classes = RankClasses(state_, kind, now_);
+    refused_.assign(classes.size(), std::nullopt);
+    PlaceInOrder(kind, classes);
+    auto job_class = state_.pending_classes.lower_bound({.kind = kind});
+    schedule_.refusals.Reserve(schedule_.refusals.size() + classes.size());
+    for (const std::optional<Refusal>& refusal : refused_) {
+      if (refusal.has_value()) schedule_.refusals.Add(job_class->first, *refusal);
+      ++job_class;
+    }
+  }
+
+  void PlaceInOrder(v1::DeviceKind kind, const std::vector<ClassRank>& classes) {
     OrderedJobs jobs(classes);
     while (!jobs.empty()) {
       const OrderedJobs::Next next = jobs.front();
@@ -71,7 +82,7 @@ class QueueWalk {
         jobs.Advance();
         continue;
       }
-      schedule_.refusals[*next.place->job_class] = *refusal;
+      refused_[next.place->position] = refusal;
       if (*refusal == Refusal::kHead) return PlaceBehindHead(kind, jobs);
       jobs.CloseClass();
     }
@@ -111,18 +122,25 @@ class QueueWalk {
     head.promised = Promise(entry);
     head.awaited_job_id = AwaitedJob(state_, heads_->first(), expected_ends_);
     // The head also needs the slots that are free now. In the next pass its promise protects them.
-    if (Preempt(entry, head, heads_->first().releases())) return heads_.reset();
+    if (Preempt(entry, head, heads_->first().releases())) return ForgetHeads();
     heads_->IsFull() ? jobs.CloseClass() : jobs.Advance();
     FindFurtherHeads(jobs);
     Backfill(jobs);
+    ForgetHeads();
+  }
+
+  void ForgetHeads() {
     heads_.reset();
+    quotas_.KeepFor({});
   }
 
   // Adds a head to heads_ and returns its promised time.
   Timestamp Promise(const JobEntry& entry) {
     heads_if_stopped_.reset();
     head_ids_.push_back(entry.job.id());
-    return AddHead(entry, EndsBeforePlacements(), *heads_);
+    const Timestamp promised = AddHead(entry, EndsBeforePlacements(), *heads_);
+    quotas_.KeepFor(heads_->classes());
+    return promised;
   }
 
   Timestamp AddHead(const JobEntry& entry, const ExpectedEnds& ends, PromisedHeads& heads) {
@@ -141,7 +159,7 @@ class QueueWalk {
       const OrderedJobs::Next next = jobs.front();
       const JobClass& job_class = *next.place->job_class;
       const std::optional<Refusal> refusal = TryBehindHead(next.job_id, job_class);
-      if (refusal.has_value()) schedule_.refusals[job_class] = *refusal;
+      if (refusal.has_value()) refused_[next.place->position] = refusal;
       const bool is_head = refusal == Refusal::kSlots || refusal == Refusal::kDelaysHead;
       if (is_head) {
         const JobEntry& entry = state_.jobs.at(next.job_id);
@@ -157,12 +175,7 @@ class QueueWalk {
   }
 
   void Backfill(OrderedJobs& jobs) {
-    std::vector<OrderedJobs::Next> places;
-    for (; !jobs.empty(); jobs.CloseClass()) places.push_back(jobs.front());
-    std::ranges::stable_sort(places, {}, [](const OrderedJobs::Next& next) {
-      return LatestEnd(*next.place->job_class, 0);
-    });
-    for (const OrderedJobs::Next& place : places) BackfillClass(place);
+    for (const OrderedJobs::Next& place : jobs.TakeShortestFirst()) BackfillClass(place);
   }
 
   void BackfillClass(const OrderedJobs::Next& place) {
@@ -171,7 +184,7 @@ class QueueWalk {
     for (auto id = place.place->jobs->find(place.job_id); id != end; ++id) {
       const std::optional<Refusal> refusal = TryBehindHead(*id, job_class);
       if (!refusal.has_value()) continue;
-      schedule_.refusals[job_class] = *refusal;
+      refused_[place.place->position] = refusal;
       return;
     }
   }
@@ -381,8 +394,11 @@ class QueueWalk {
   std::vector<int64_t> head_ids_;
   // HeadsIfStopped. Computed when a gang would start, because most passes start none.
   std::optional<PromisedHeads> heads_if_stopped_;
-  // Why jobs behind the head with these requests were refused in this pass.
-  std::map<JobClass, Refusal> refused_requests_;
+  // Why the classes of the queue were refused, in the order of JobClass.
+  std::vector<std::optional<Refusal>> refused_;
+  // Why jobs behind the head with these requests were refused in this pass. The requests are parts
+  // of classes in state_.
+  std::map<SlotRequest, Refusal> refused_requests_;
   Schedule schedule_;
 };
 
@@ -422,8 +438,7 @@ const QueueHead* Schedule::AsHead(int64_t job_id) const {
 }
 
 std::optional<Refusal> Schedule::RefusalOf(const v1::Job& job) const {
-  const auto found = refusals.find(ClassOf(job));
-  return found == refusals.end() ? std::nullopt : std::optional(found->second);
+  return refusals.Find(ClassOf(job));
 }
 
 }  // namespace trainyard::controller

@@ -13,6 +13,7 @@
 #include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/layout_choice.h"
 #include "controller/core/schedule/placement.h"
+#include "controller/core/schedule/refusals.h"
 #include "controller/core/schedule/rendezvous_ports.h"
 #include "controller/core/state/cluster_state.h"
 #include "controller/core/state/jobs/job_timing.h"
@@ -63,22 +64,6 @@ using PromiseHistory = std::vector<v1::PromiseChange>;
 // The histories of jobs that wait and are or were heads, by job.
 using Promises = std::map<int64_t, PromiseHistory>;
 
-// Why the first waiting job of a class was not placed in a pass.
-enum class Refusal {
-  // The class has the head of its queue.
-  kHead,
-  // Not enough slots are free.
-  kSlots,
-  // Slots are free, but the job would delay the head.
-  kDelaysHead,
-  // The job's queue or user would exceed a limit of the queue.
-  kQuota,
-  // A limit of the job's queue is closed: the rest of it is kept for an earlier job.
-  kClosedQuota,
-  // The pass ended before the class, because it placed as many jobs as it may.
-  kNextPass,
-};
-
 // Running jobs to preempt for a job.
 struct Preemption {
   int64_t for_job_id = 0;
@@ -98,7 +83,7 @@ struct Schedule {
   // head preempts jobs in this pass.
   std::vector<QueueHead> further_heads;
   // For each class with waiting jobs: why none of them was placed, or no more of them.
-  std::map<JobClass, Refusal> refusals;
+  Refusals refusals;
   // The layout choices for which the jobs up to and including the head wait, and choices for larger
   // sizes of running elastic jobs (growth.h).
   std::vector<LayoutQuestion> layout_questions;

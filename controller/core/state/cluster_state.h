@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "controller/core/state/fair_share.h"
 #include "controller/core/state/host_amount.h"
 #include "controller/core/state/job_class.h"
@@ -142,6 +143,41 @@ struct ArchivedRequest {
   Timestamp archived_ms = 0;
 };
 
+// The slots of a node, for passes over all nodes: the entries of the nodes are spread over the
+// memory.
+struct SlotRow {
+  // Slots of one kind that one job has. Job 0: the slots are free.
+  struct Part {
+    int64_t job_id = 0;
+    int slots = 0;
+    bool is_gpu = false;
+    // True if the slots belong to an ended attempt in NodeEntry::uncleared.
+    bool is_uncleared = false;
+    friend bool operator==(const Part&, const Part&) = default;
+  };
+
+  std::string node_id;
+  bool is_lost = false;
+  // True if the node is ready and not cordoned (TakesRanks).
+  bool takes_ranks = false;
+  bool is_cordoned = false;
+  // In the order of NodeEntry::holders. The parts of most nodes need no memory of their own.
+  absl::InlinedVector<Part, 3> parts;
+  friend bool operator==(const SlotRow&, const SlotRow&) = default;
+};
+
+// The latest end of a live attempt, as far as the state shows it. All times are independent of the
+// present time.
+struct RunEnd {
+  int64_t attempt = 0;
+  Timestamp placed_ms = 0;
+  // The end of the grace of an attempt that was asked to stop. 0 for other attempts.
+  Timestamp stop_ms = 0;
+  // The time at which the job reaches its time limit. 0 without a limit.
+  Timestamp limit_ms = 0;
+  friend bool operator==(const RunEnd&, const RunEnd&) = default;
+};
+
 inline constexpr std::array kDeviceKinds{v1::DEVICE_KIND_CPU, v1::DEVICE_KIND_GPU};
 
 // Maps a number of free slots to the ids of the nodes with this number.
@@ -212,6 +248,8 @@ struct ClusterState {
   std::set<int64_t> live_jobs;
   // Jobs whose live attempt was asked to stop.
   std::set<int64_t> stopping_jobs;
+  // The latest ends of the jobs in live_jobs (run_end.h).
+  std::map<int64_t, RunEnd> run_ends;
   std::set<std::string> lost_nodes;
   std::set<std::string> unhealthy_nodes;
   // Nodes that are being drained and on which a job may still run.
@@ -236,6 +274,8 @@ struct ClusterState {
   std::shared_ptr<const TopologyIndex> topology_index;
   // Nodes with slots of a kind, by the kind of device (node_devices.h).
   std::map<v1::DeviceKind, std::map<std::string, std::set<std::string>>> nodes_by_device;
+  // The slots of all nodes, sorted by node id (slot_rows.h).
+  std::vector<SlotRow> slot_rows;
   // Rendezvous addresses and ports that live attempts use.
   std::set<std::pair<std::string, int>> rendezvous_in_use;
 };

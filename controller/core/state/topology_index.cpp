@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/jobspec/node_names.h"
+#include "proto/jobspec/fields/node_names.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 #include "re2/re2.h"

@@ -25,7 +25,7 @@
 #include "controller/core/verdict/stalled_peer.h"
 #include "controller/core/verdict/verdict_facts.h"
 #include "proto/contract/exit_code.h"
-#include "proto/jobspec/failure_rule.h"
+#include "proto/jobspec/rules/failure_rule.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/job_kind.h"
 #include "proto/text/duration_text.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "controller/core/verdict/error_line.h"
-#include "proto/jobspec/launch_shape.h"
+#include "proto/jobspec/rules/launch_shape.h"
 #include "proto/text/line_prefix.h"
 #include "re2/re2.h"
 

@@ -9,7 +9,7 @@
 #include "controller/planner/run_estimate.h"
 #include "controller/planner/scaling_law.h"
 #include "proto/contract/limits.h"
-#include "proto/jobspec/auto_layout.h"
+#include "proto/jobspec/fields/auto_layout.h"
 #include "proto/layout/layout_text.h"
 #include "proto/layout/rank_order.h"
 #include "proto/memory/memory_advice.h"

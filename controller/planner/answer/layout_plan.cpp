@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "proto/jobspec/rules.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
+#include "proto/jobspec/rules/rules.h"
 #include "proto/memory/memory_advice.h"
 #include "proto/rules/run_rules.h"
 #include "proto/support/job_kind.h"

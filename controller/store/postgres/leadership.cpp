@@ -1,7 +1,12 @@
 #include "controller/store/postgres/leadership.h"
 
+#include <poll.h>
+#include <unistd.h>
+
+#include <optional>
+
 #include "absl/strings/str_cat.h"
-#include "controller/store/postgres/leader_rule.h"
+#include "controller/store/leader/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
 #include "controller/store/postgres/postgres_probe.h"
 
@@ -11,15 +16,29 @@ namespace {
 // Below the time after which a candidate may take over.
 constexpr PostgresLimits kLeaderLimits{
     .connect_ms = 2'000, .statement_ms = 2'000, .idle_transaction_ms = 2'000, .answer_ms = 2'000};
-// The number of polls for the lock of an ended session, kRowWaitMs in all.
-constexpr int kLockPolls = 20;
-// The number of times that blocking sessions are ended for one take-over. Several are needed only
-// if the old leader opens transactions meanwhile.
-constexpr int kTakeOverAttempts = 5;
-
 // The lock belongs to a database, and its key to a schema.
 constexpr char kTryLock[] =
     "SELECT pg_try_advisory_lock(hashtextextended('trainyard leader ' || current_schema(), 0))";
+
+constexpr char kUnlock[] =
+    "SELECT pg_advisory_unlock(hashtextextended('trainyard leader ' || current_schema(), 0))";
+
+// The time since a moment, in milliseconds by the clock of the database.
+#define TRAINYARD_SINCE(moment)                                   \
+  "LEAST(EXTRACT(epoch FROM clock_timestamp() - GREATEST(" moment \
+  ", '2000-01-01')) * 1000, 1e15)::bigint"
+
+constexpr char kLook[] =
+    "SELECT term, holder, session, " TRAINYARD_SINCE("renewed") ", successor, " TRAINYARD_SINCE(
+        "named") ", " TRAINYARD_SINCE("COALESCE((SELECT reported FROM standby WHERE address = "
+                                      "successor), '-infinity')") " FROM leader";
+
+// Reports of the last minute. $1 is the maximum number of rows.
+constexpr char kReportedStandbys[] =
+    "SELECT address, version, position, " TRAINYARD_SINCE("reported") " FROM standby WHERE "
+    "reported > clock_timestamp() - interval '1 min' ORDER BY address LIMIT $1";
+
+#undef TRAINYARD_SINCE
 
 // Ends the session that holds the lock. A session other than the leader's is a candidate that is
 // about to take over; it is ended only if it is stalled.
@@ -45,11 +64,15 @@ constexpr char kForeignSession[] =
     "pg_roles.oid = usesysid WHERE NOT pg_has_role(usesysid, 'MEMBER') AND (rolsuper OR NOT "
     "pg_has_role('pg_signal_backend', 'MEMBER'))";
 
+constexpr int kListedStandbys = 16;
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Open(const std::string& settings,
-                                                             const std::string& holder) {
-  std::unique_ptr<Leadership> leadership(new Leadership(settings, holder));
+                                                             const std::string& holder,
+                                                             const std::string& version,
+                                                             LeaderKind kind) {
+  std::unique_ptr<Leadership> leadership(new Leadership(settings, holder, version, kind));
   TRAINYARD_RETURN_IF_ERROR(leadership->Connect());
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t foreign,
                              leadership->database_->QueryInt64(kForeignSession));
@@ -61,105 +84,132 @@ absl::StatusOr<std::unique_ptr<Leadership>> Leadership::Open(const std::string& 
       "pg_signal_backend"));
 }
 
-absl::Status Leadership::Connect() {
-  has_lock_ = false;
-  looks_in_session_ = 0;
-  TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
-  return MarkController(holder_, *database_);
+Leadership::~Leadership() {
+  if (kernel_.term() != 0 || !has_reported_ || !database_->IsUsable()) return;
+  // Without this, a leader would take the report for recent for a moment.
+  database_->Run("DELETE FROM standby WHERE address = $1", kernel_.holder()).IgnoreError();
 }
 
-int64_t Leadership::interval_ms() const { return term_ == 0 ? kCandidateEveryMs : kRenewEveryMs; }
+absl::Status Leadership::Connect() {
+  kernel_.SessionOpened();
+  TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
+  socket_.Reset(dup(database_->socket()));
+  return MarkController(kernel_.holder(), *database_);
+}
+
+bool Leadership::SessionHasEnded() const {
+  pollfd socket{.fd = socket_.get(), .events = POLLRDHUP, .revents = 0};
+  return poll(&socket, 1, 0) != 0;
+}
 
 absl::Status Leadership::Step() {
-  if (term_ != 0) return Renew();
-  if (!database_->IsAlive()) TRAINYARD_RETURN_IF_ERROR(Connect());
-  return Run();
+  if (kernel_.term() == 0 && !database_->IsAlive()) TRAINYARD_RETURN_IF_ERROR(Connect());
+  std::optional<LeaderAction> action = kernel_.Begin(clock_.Read());
+  while (action.has_value()) action = kernel_.Answered(Answer(*action), clock_.Read());
+  return kernel_.result();
 }
 
-bool Leadership::MayAnswer() const {
-  const auto since = std::chrono::steady_clock::now() - renewed_.load();
-  return term_ != 0 &&
-         !MayBeReplaced(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+LeaderAnswer Leadership::Answer(LeaderAction action) {
+  LeaderAnswer answer;
+  answer.status = CarryOut(action, answer);
+  answer.session_ended = !database_->IsAlive();
+  return answer;
 }
 
-absl::Status Leadership::Renew() {
-  const auto sent = std::chrono::steady_clock::now();
-  const auto renewed =
-      database_->Query("UPDATE leader SET renewed = clock_timestamp() WHERE term = $1", term_);
-  // The lock ended with the session, so another controller may lead. A new session would not help.
-  if (!renewed.ok() && !database_->IsAlive()) {
-    return absl::AbortedError(
-        absl::StrCat(renewed.status().message(), ". The session of the leader of term ", term_,
-                     " has ended, so another controller may lead; this controller must exit"));
+absl::Status Leadership::CarryOut(LeaderAction action, LeaderAnswer& answer) {
+  switch (action) {
+    case LeaderAction::kTryLock: {
+      TRAINYARD_ASSIGN_OR_RETURN(const int64_t locked, database_->QueryInt64(kTryLock));
+      answer.locked = locked != 0;
+      return absl::OkStatus();
+    }
+    case LeaderAction::kLook:
+      return Look(answer.row);
+    case LeaderAction::kEndLockHolder:
+      return database_->Run(kEndLockHolder, kernel_.seen_session());
+    case LeaderAction::kPollLock:
+      return PollLock(answer.locked);
+    case LeaderAction::kBeginTerm: {
+      TRAINYARD_ASSIGN_OR_RETURN(answer.term, BeginTerm({.seen_term = kernel_.seen_term(),
+                                                         .holder = kernel_.holder(),
+                                                         .wait_ms = kRowWaitMs},
+                                                        *database_));
+      return absl::OkStatus();
+    }
+    case LeaderAction::kEndWriters:
+      return database_->Run(kEndWriters);
+    case LeaderAction::kRenew:
+      return Renew();
+    case LeaderAction::kUnlock:
+      return database_->Run(kUnlock);
+    case LeaderAction::kReport:
+      return Report();
   }
-  if (!renewed.ok()) return renewed.status();
-  if (renewed->changed() != 1) return LeadershipLost(term_, *database_);
-  renewed_ = sent;
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> Leadership::TryLock() {
-  if (has_lock_) return true;
-  TRAINYARD_ASSIGN_OR_RETURN(const int64_t locked, database_->QueryInt64(kTryLock));
-  has_lock_ = locked != 0;
-  return has_lock_;
-}
-
-absl::Status Leadership::Run() {
-  LeaderView view;
-  TRAINYARD_ASSIGN_OR_RETURN(view.has_lock, TryLock());
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const PostgresRows rows,
-      database_->Query("SELECT term, holder, session, LEAST(EXTRACT(epoch FROM clock_timestamp() - "
-                       "GREATEST(renewed, '2000-01-01')) * 1000, 1e15)::bigint FROM leader"));
+absl::Status Leadership::Look(LeaderRow& row) {
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database_->Query(kLook));
   if (rows.size() != 1) {
     return absl::DataLossError(absl::StrCat(
         database_->name(), ": the table leader has no row; restore a backup of the database"));
   }
-  const int64_t seen_term = rows.Int64(0, 0);
-  leader_ = rows.Bytes(0, 1);
-  leader_term_ = seen_term;
-  ++looks_in_session_;
-  view.unrenewed_ms = rows.Int64(0, 3);
-  switch (NextStepOf(view)) {
-    case CandidateStep::kWait:
-      return absl::OkStatus();
-    case CandidateStep::kTakeOver:
-      return TakeOver(seen_term);
-    case CandidateStep::kEndSessionAndTakeOver:
-      TRAINYARD_RETURN_IF_ERROR(database_->Run(kEndLockHolder, rows.Int64(0, 2)));
-      TRAINYARD_ASSIGN_OR_RETURN(const bool locked, WaitForLock());
-      return locked ? TakeOver(seen_term) : absl::OkStatus();
-  }
+  row = {.term = rows.Int64(0, 0),
+         .holder = std::string(rows.Bytes(0, 1)),
+         .session = rows.Int64(0, 2),
+         .unrenewed_ms = rows.Int64(0, 3),
+         .successor = std::string(rows.Bytes(0, 4)),
+         .named_ms = rows.Int64(0, 5),
+         .reported_ms = rows.Int64(0, 6)};
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> Leadership::WaitForLock() {
-  for (int i = 0; i < kLockPolls; ++i) {
-    TRAINYARD_ASSIGN_OR_RETURN(const bool locked, TryLock());
-    if (locked) return true;
-    TRAINYARD_RETURN_IF_ERROR(
-        database_->Run("SELECT pg_sleep($1)", static_cast<double>(kRowWaitMs) / kLockPolls / 1000));
-  }
-  return false;
+absl::Status Leadership::PollLock(bool& locked) {
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t found, database_->QueryInt64(kTryLock));
+  locked = found != 0;
+  if (locked) return absl::OkStatus();
+  return database_->Run("SELECT pg_sleep($1)", static_cast<double>(kLockPollMs) / 1000);
 }
 
-absl::Status Leadership::TakeOver(int64_t seen_term) {
-  absl::StatusOr<int64_t> term = int64_t{0};
-  for (int i = 0; i < kTakeOverAttempts; ++i) {
-    renewed_ = std::chrono::steady_clock::now();
-    term =
-        BeginTerm({.seen_term = seen_term, .holder = holder_, .wait_ms = kRowWaitMs}, *database_);
-    if (!absl::IsUnavailable(term.status()) || !database_->IsAlive()) break;
-    // A stopped leader in the middle of a transaction holds the row.
-    TRAINYARD_RETURN_IF_ERROR(database_->Run(kEndWriters));
-  }
-  if (!term.ok()) return term.status();
-  term_ = *term;
-  if (term_ == 0) return absl::OkStatus();
-  leader_ = holder_;
-  leader_term_ = term_;
+absl::Status Leadership::Renew() {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const PostgresRows renewed,
+      database_->Query("UPDATE leader SET renewed = clock_timestamp() WHERE term = $1",
+                       kernel_.term()));
+  return renewed.changed() == 1 ? absl::OkStatus() : LeadershipLost(kernel_.term(), *database_);
+}
+
+absl::Status Leadership::Report() {
+  TRAINYARD_RETURN_IF_ERROR(database_->Run(
+      "INSERT INTO standby VALUES ($1, $2, $3, clock_timestamp()) ON CONFLICT (address) DO UPDATE "
+      "SET version = $2, position = $3, reported = clock_timestamp()",
+      kernel_.holder(), version_, position_));
+  has_reported_ = true;
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<StandbyReport>> Leadership::Standbys() {
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows,
+                             database_->Query(kReportedStandbys, kListedStandbys));
+  std::vector<StandbyReport> standbys;
+  for (int row = 0; row < rows.size(); ++row) {
+    const int64_t reported_ms = rows.Int64(row, 3);
+    standbys.push_back({.address = std::string(rows.Bytes(row, 0)),
+                        .version = std::string(rows.Bytes(row, 1)),
+                        .reported_ms = reported_ms,
+                        .position = rows.Int64(row, 2),
+                        .is_ready = reported_ms < kReadyWithinMs});
+  }
+  return standbys;
+}
+
+absl::Status Leadership::NameSuccessor(const std::string& address) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const PostgresRows named,
+      database_->Query(
+          "UPDATE leader SET successor = $1, named = clock_timestamp() WHERE term = $2", address,
+          kernel_.term()));
+  return named.changed() == 1 ? absl::OkStatus() : LeadershipLost(kernel_.term(), *database_);
 }
 
 }  // namespace trainyard::controller

@@ -175,7 +175,7 @@ absl::Status PostgresDatabase::PrepareSession() {
     return absl::FailedPreconditionError(absl::StrCat(
         name_,
         ": a connection pooler is between the controller and the server. The controller "
-        "needs sessions of its own, because a pooler may run each transaction in another "
+        "needs its own sessions, because a pooler may run each transaction in another "
         "session; connect to the server directly"));
   }
   if (rows.Int64(0, 1) != 0) {
@@ -370,6 +370,7 @@ absl::Status PostgresDatabase::RunScript(const std::string& sql) {
   return Finish(PQsendQuery(connection_, sql.c_str()), sql).status();
 }
 
+int PostgresDatabase::socket() const { return PQsocket(connection_); }
 std::string PostgresDatabase::host() const {
   const char* host = PQhost(connection_);
   return host == nullptr ? "" : host;

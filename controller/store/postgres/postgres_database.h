@@ -112,6 +112,8 @@ class PostgresDatabase final : public SqlDatabase {
   std::string host() const;
   // The process id of this session on the server.
   int64_t session() const { return session_; }
+  // The socket of the connection.
+  int socket() const;
   // False once the connection is lost.
   bool IsAlive() const;
   // False also if the server has ended the session since the last statement, as a stopping server

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/events/event_payload.h"
+#include "controller/store/postgres/event_rows.h"
 #include "controller/store/postgres/leader_table.h"
 #include "controller/store/postgres/postgres_snapshot.h"
 
@@ -27,20 +28,6 @@ constexpr int kDroppedEvents = 256;
 constexpr int64_t kScannedEvents = 4096;
 constexpr int kOpenDeletionsMax = 100;
 
-absl::Status Damaged(const PostgresDatabase& database, absl::string_view what) {
-  return absl::DataLossError(
-      absl::StrCat(database.name(), ": ", what, "; restore a backup of the database"));
-}
-
-// Columns: seq, payload, checksum.
-absl::StatusOr<v1::Event> ReadEvent(const PostgresRows& rows, int row,
-                                    const PostgresDatabase& database) {
-  const int64_t sequence = rows.Int64(row, 0);
-  std::optional<v1::Event> event = OpenEvent(rows.Bytes(row, 1), sequence, rows.Int64(row, 2));
-  if (!event.has_value()) return Damaged(database, absl::StrCat("event ", sequence, " is damaged"));
-  return *std::move(event);
-}
-
 absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(absl::StatusOr<PostgresRows> rows,
                                                         const PostgresDatabase& database) {
   if (!rows.ok()) return rows.status();
@@ -48,7 +35,7 @@ absl::StatusOr<std::vector<v1::EventEntry>> ReadEntries(absl::StatusOr<PostgresR
   for (int row = 0; row < rows->size(); ++row) {
     v1::EventEntry& entry = entries.emplace_back();
     entry.set_sequence(static_cast<uint64_t>(rows->Int64(row, 0)));
-    TRAINYARD_ASSIGN_OR_RETURN(*entry.mutable_event(), ReadEvent(*rows, row, database));
+    TRAINYARD_ASSIGN_OR_RETURN(*entry.mutable_event(), ReadEventRow(*rows, row, database));
   }
   return entries;
 }
@@ -64,9 +51,9 @@ absl::StatusOr<bool> ReadMore(int64_t last, PostgresDatabase& database,
   for (int row = 0; row < rows.size(); ++row) {
     const uint64_t expected = recovery.last_sequence + 1;
     if (static_cast<uint64_t>(rows.Int64(row, 0)) != expected) {
-      return Damaged(database, absl::StrCat("event ", expected, " is missing"));
+      return DamagedLog(database, absl::StrCat("event ", expected, " is missing"));
     }
-    TRAINYARD_ASSIGN_OR_RETURN(v1::Event event, ReadEvent(rows, row, database));
+    TRAINYARD_ASSIGN_OR_RETURN(v1::Event event, ReadEventRow(rows, row, database));
     recovery.events.push_back(std::move(event));
     recovery.last_sequence = expected;
   }
@@ -250,9 +237,9 @@ absl::StatusOr<EventLog::Recovery> PostgresEventLog::Recover() {
   TRAINYARD_ASSIGN_OR_RETURN(Recovery recovery, ReadRecovery(kNewest));
   const std::lock_guard lock(mutex_);
   if (recovery.last_sequence != last_sequence_) {
-    return Damaged(*writer_,
-                   absl::StrCat("events up to ", recovery.last_sequence,
-                                " can be read, but the log ends with event ", last_sequence_));
+    return DamagedLog(*writer_,
+                      absl::StrCat("events up to ", recovery.last_sequence,
+                                   " can be read, but the log ends with event ", last_sequence_));
   }
   return recovery;
 }
@@ -261,9 +248,9 @@ absl::StatusOr<EventLog::Recovery> PostgresEventLog::ReadUpTo(uint64_t last_sequ
   TRAINYARD_ASSIGN_OR_RETURN(Recovery recovery, ReadRecovery(last_sequence));
   if (recovery.last_sequence == last_sequence) return recovery;
   const std::lock_guard lock(mutex_);
-  return Damaged(*writer_,
-                 absl::StrCat("events up to ", recovery.last_sequence,
-                              " can be read, but the requested last event is ", last_sequence));
+  return DamagedLog(*writer_,
+                    absl::StrCat("events up to ", recovery.last_sequence,
+                                 " can be read, but the requested last event is ", last_sequence));
 }
 
 absl::StatusOr<std::vector<v1::Event>> PostgresEventLog::ReadJobEvents(int64_t job_id, int limit) {
@@ -380,7 +367,7 @@ absl::StatusOr<std::optional<v1::Event>> PostgresEventLog::FindDeletion(int64_t 
                     "deletion.seq WHERE deletion.job_id = $1",
                     job_id));
   if (rows.size() == 0) return std::optional<v1::Event>();
-  TRAINYARD_ASSIGN_OR_RETURN(v1::Event event, ReadEvent(rows, 0, *reader));
+  TRAINYARD_ASSIGN_OR_RETURN(v1::Event event, ReadEventRow(rows, 0, *reader));
   return std::optional(std::move(event));
 }
 

@@ -52,7 +52,7 @@ constexpr char kReplicas[] =
     "WHERE active_pid = sender.pid AND slot_type = 'logical') ORDER BY 1, 2 LIMIT 64";
 
 // The times are hidden (-1) in sessions of another user.
-constexpr char kStandbys[] =
+constexpr char kConnectedStandbys[] =
     "SELECT regexp_replace(application_name, '^trainyard ', ''), COALESCE(EXTRACT(epoch FROM "
     "clock_timestamp() - backend_start) * 1000, -1)::bigint, COALESCE(EXTRACT(epoch FROM "
     "clock_timestamp() - query_start) * 1000, -1)::bigint FROM pg_locks AS held JOIN "
@@ -114,7 +114,7 @@ absl::Status ReadReplicas(PostgresDatabase& database, v1::DatabaseStatus& status
 
 absl::Status ReadStandbys(PostgresDatabase& database, int64_t now_ms,
                           std::vector<v1::StandbyController>& standbys) {
-  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database.Query(kStandbys));
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database.Query(kConnectedStandbys));
   for (int row = 0; row < rows.size(); ++row) {
     const auto time_of = [&](int column) {
       const int64_t age_ms = rows.Int64(row, column);

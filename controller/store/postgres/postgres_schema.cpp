@@ -7,7 +7,7 @@
 namespace trainyard::controller {
 namespace {
 
-const std::array<PostgresMigration, 1> kEventMigrations = {
+const std::array<PostgresMigration, 2> kEventMigrations = {
     // Strings are bytea (postgres_value.h). The table `leader` always has one row; term 0 has no
     // holder. `newest` is the negative job id, so newer jobs come first among equals, and each
     // index is sorted in one order of lists. The parts of a snapshot are sealed one by one
@@ -89,6 +89,18 @@ const std::array<PostgresMigration, 1> kEventMigrations = {
         state bigint NOT NULL,
         jobs bigint NOT NULL,
         PRIMARY KEY (user_name, state)
+      );
+    )"},
+    // `successor` is the standby to which the leader hands over; empty if there is none. Each
+    // standby has a row. SQLite has no counterpart, because it has one controller.
+    PostgresMigration{R"(
+      ALTER TABLE leader ADD COLUMN successor bytea NOT NULL DEFAULT '';
+      ALTER TABLE leader ADD COLUMN named timestamptz NOT NULL DEFAULT '-infinity';
+      CREATE TABLE standby (
+        address bytea PRIMARY KEY,
+        version bytea NOT NULL,
+        position bigint NOT NULL,
+        reported timestamptz NOT NULL
       );
     )"},
 };

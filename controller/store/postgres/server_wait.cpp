@@ -51,7 +51,7 @@ absl::StatusOr<std::unique_ptr<Leadership>> ServerWait::Lead(const std::string& 
   while (true) {
     absl::Status status;
     if (leadership == nullptr) {
-      auto opened = Leadership::Open(settings, holder);
+      auto opened = Leadership::Open(settings, holder, "", LeaderKind::kCommand);
       status = opened.status();
       if (opened.ok()) leadership = *std::move(opened);
     }

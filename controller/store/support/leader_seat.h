@@ -4,8 +4,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "controller/core/support/standby_report.h"
 
 namespace trainyard::controller {
 
@@ -26,14 +29,24 @@ class LeaderSeat {
   virtual const std::string& leader() const = 0;
   virtual int64_t leader_term() const = 0;
 
+  // For a candidate: number of the last event that it has applied in advance; 0 if there is none.
+  virtual void SetPosition(int64_t position) = 0;
+
+  // For a leader: the standbys that have reported within the last minute, by address.
+  virtual absl::StatusOr<std::vector<StandbyReport>> Standbys() = 0;
+  // For a leader: names the standby that takes over when this leader's session ends. Other standbys
+  // leave the leadership to it for a few seconds. Empty: no successor. ABORTED: this controller no
+  // longer leads and must exit.
+  virtual absl::Status NameSuccessor(const std::string& address) = 0;
+
   // For a leader: true if it watched its predecessor in one session that lasted until the
   // take-over. An older copy cannot have replaced the store in that time, because this would have
   // ended the session.
   virtual bool ContinuesLog() const = 0;
 
-  // True as long as no other controller can have taken over because of a missing renewal, by the
-  // monotonic clock of this process. While it is false, the leader must answer nobody. Once this
-  // controller leads, any thread may call this function.
+  // True as long as no other controller can have taken over: the last renewal is recent, by the
+  // monotonic clock of this process, and its session has not ended. While it is false, the leader
+  // must answer nobody. Once this controller leads, any thread may call this function.
   virtual bool MayAnswer() const = 0;
 };
 

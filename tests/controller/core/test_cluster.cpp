@@ -391,6 +391,8 @@ std::string DifferentIndexes(const ClusterState& a, const ClusterState& b) {
   if (a.paused_jobs != b.paused_jobs) return "paused_jobs";
   if (a.live_jobs != b.live_jobs) return "live_jobs";
   if (a.stopping_jobs != b.stopping_jobs) return "stopping_jobs";
+  if (a.run_ends != b.run_ends) return "run_ends";
+  if (a.slot_rows != b.slot_rows) return "slot_rows";
   if (a.lost_nodes != b.lost_nodes) return "lost_nodes";
   if (a.blamed_nodes != b.blamed_nodes) return "blamed_nodes";
   if (a.draining_nodes != b.draining_nodes) return "draining_nodes";

@@ -142,6 +142,20 @@ TEST_F(DashboardTest, SubmitsAJobFileAsTheCommandLineDoes) {
   EXPECT_EQ(origins.count("restart.backoff"), 0u) << "an absent origin is the default";
 }
 
+TEST_F(DashboardTest, ACloneHasTheChangedSettings) {
+  const json source = client_.Post("/api/v1/jobs", SubmitBody("source")).Json()["job"];
+  const json spec = json::parse(SubmitBody("source"))["spec"];
+  const json clone = client_
+                         .Post("/api/v1/jobs", json({{"spec", spec},
+                                                     {"overrides", {"name=copy", "stop_grace=20s"}},
+                                                     {"cloned_from", source["id"]}})
+                                                   .dump())
+                         .Json()["job"];
+  EXPECT_EQ(clone["name"], "copy") << clone.dump();
+  EXPECT_EQ(clone["spec"]["stop_grace"], "20s");
+  EXPECT_EQ(clone["cloned_from"], source["id"]);
+}
+
 TEST_F(DashboardTest, RefusesJobFilesWithThePlaceOfTheMistake) {
   const struct {
     json body;
@@ -152,8 +166,13 @@ TEST_F(DashboardTest, RefusesJobFilesWithThePlaceOfTheMistake) {
       {{{"job_file", "name: x\ncommand: [a]\n"}, {"overrides", {"stop_grace"}}},
        "--set stop_grace"},
       {{{"job_file", "name: x\ncommand: [a]\n"}, {"overrides", "a=b"}}, "list of strings"},
+      {{{"job_file", "name: x\ncommand: [a]\ntime_limit: 0\n"}},
+       "`time_limit` must be at least 1s, got 0s"},
       {{{"job_file", "name: x\n"}, {"spec", json::object()}}, "not both"},
-      {{{"spec", json::parse(SubmitBody("a"))["spec"]}, {"overrides", {"name=b"}}}, "job_file"},
+      {{{"overrides", {"name=b"}}}, "job_file or spec"},
+      {{{"spec", json::parse(SubmitBody("a"))["spec"]}, {"overrides", {"nam=b"}}}, "--set nam"},
+      {{{"spec", json::parse(SubmitBody("a"))["spec"]}, {"overrides", {"time_limit=0"}}},
+       "`time_limit` must be at least 1s, got 0s"},
       {{{"job_file", "extends: /etc/passwd\nname: x\n"}}, "is a path"},
       {{{"job_file", "extends: ../job.yaml\nname: x\n"}}, "is a path"},
       {{{"job_file", "extends: no-such-recipe\nname: x\n"}}, "no recipe `no-such-recipe`"},

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/generator/reader_generator.h"
-#include "proto/jobspec/scalar_text.h"
+#include "proto/jobspec/fields/scalar_text.h"
 #include "trainyard/v1/job_spec.pb.h"
 
 namespace trainyard {

@@ -218,10 +218,10 @@ TEST(ExtendsTest, OneFileMayNotGiveTwoLengths) {
   for (const char* train : {"{steps: 5, tokens: 1M}", "{tokens: 1M, steps: 5}"}) {
     const auto resolved =
         ResolveChild(absl::StrCat("extends: tiny\nname: child\ntrain: ", train, "\n"));
-    EXPECT_THAT(std::string(resolved.status().message()), HasSubstr("both given; keep one"));
+    EXPECT_THAT(std::string(resolved.status().message()), HasSubstr("both set; keep one"));
   }
   EXPECT_THAT(Errors(kModelJob, {"train.tokens=1M", "train.steps=5"}),
-              ElementsAre(HasSubstr("both given; keep one")));
+              ElementsAre(HasSubstr("both set; keep one")));
 }
 
 TEST(ExtendsTest, SamplesOfAChildReplaceTheStepsOfItsParent) {
@@ -230,7 +230,7 @@ TEST(ExtendsTest, SamplesOfAChildReplaceTheStepsOfItsParent) {
   EXPECT_EQ(resolved->spec.train().samples(), 81);
   EXPECT_EQ(resolved->spec.train().steps(), 11);
   EXPECT_THAT(Errors(kModelJob, {"train.samples=80", "train.tokens=1M"}),
-              ElementsAre(HasSubstr("`train.samples` are both given; keep one")));
+              ElementsAre(HasSubstr("`train.samples` are both set; keep one")));
 }
 
 TEST(ExtendsTest, ALengthOfTheWarmUpReplacesTheParents) {
@@ -240,7 +240,7 @@ TEST(ExtendsTest, ALengthOfTheWarmUpReplacesTheParents) {
   EXPECT_EQ(resolved->spec.schedule().warmup_fraction(), 0.25);
   EXPECT_EQ(resolved->spec.schedule().warmup_steps(), 0);
   EXPECT_THAT(Errors(parent, {"schedule.warmup_fraction=0.1", "schedule.warmup_samples=4"}),
-              ElementsAre(HasSubstr("`schedule.warmup_fraction` are both given; keep one")));
+              ElementsAre(HasSubstr("`schedule.warmup_fraction` are both set; keep one")));
 }
 
 }  // namespace

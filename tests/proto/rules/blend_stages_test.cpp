@@ -66,7 +66,7 @@ TEST(BlendStagesTest, RefusesUnknownSourcesAndNamesTheKnownOnes) {
 TEST(BlendStagesTest, RefusesWeightsThatAreNotPositive) {
   for (const char* weight : {"0", "0.0", "-1", "", "x", "inf"}) {
     EXPECT_THAT(ProblemOf(std::string("5 c4=1 math=") + weight),
-                HasSubstr("gives `math` a weight that is no decimal number above 0"))
+                HasSubstr("gives `math` a weight that is not a decimal number above 0"))
         << weight;
   }
 }

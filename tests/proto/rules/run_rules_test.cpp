@@ -87,7 +87,7 @@ TEST(RunRulesTest, RefusesStepsAndTokensThatContradictEachOther) {
   config.train.tokens = 8 * 32 * 10;
   EXPECT_THAT(Problems(config), IsEmpty()) << "the resolver sends both";
   config.train.tokens += 1;
-  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("both given; keep one")));
+  EXPECT_THAT(Problems(config), ElementsAre(HasSubstr("both set; keep one")));
 }
 
 TEST(RunRulesTest, ALengthInSamplesIsRoundedUpToWholeSteps) {
@@ -99,10 +99,10 @@ TEST(RunRulesTest, ALengthInSamplesIsRoundedUpToWholeSteps) {
   EXPECT_THAT(FindTrainingProblems(config), IsEmpty());
   config.train.steps = 4;
   EXPECT_THAT(Problems(config),
-              ElementsAre("`train.samples` and `train.steps` are both given; keep one"));
+              ElementsAre("`train.samples` and `train.steps` are both set; keep one"));
   config.train.tokens = 1;
   EXPECT_THAT(Problems(config),
-              ElementsAre("`train.tokens` and `train.samples` are both given; keep one"));
+              ElementsAre("`train.tokens` and `train.samples` are both set; keep one"));
 }
 
 // Returns settings whose steps have 4, 4, 4, 8, 8, 12, 16, ... samples.

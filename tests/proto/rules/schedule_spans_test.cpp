@@ -94,12 +94,12 @@ TEST(ScheduleSpansTest, RefusesTwoLengthsOfOnePart) {
   schedule.warmup_steps = 3;
   schedule.warmup_fraction = 0.1;
   EXPECT_THAT(ScheduleProblems(schedule),
-              ElementsAre("`schedule.warmup_steps` and `schedule.warmup_fraction` are both given; "
+              ElementsAre("`schedule.warmup_steps` and `schedule.warmup_fraction` are both set; "
                           "keep one"));
   schedule = {};
   schedule.decay_tokens = schedule.decay_samples = 500;
   EXPECT_THAT(ScheduleProblems(schedule),
-              ElementsAre(HasSubstr("`schedule.decay_tokens` are both given")));
+              ElementsAre(HasSubstr("`schedule.decay_tokens` are both set")));
 }
 
 TEST(ScheduleSpansTest, RefusesPartsThatDoNotFit) {

@@ -53,6 +53,7 @@ std::unique_ptr<Checker> AttemptsOnlyGrow();
 std::unique_ptr<Checker> OneLiveAttempt();
 std::unique_ptr<Checker> NoRankStartedTwice();
 std::unique_ptr<Checker> ReplayEqualsLive();
+std::unique_ptr<Checker> ReleasesAreTrue();
 std::unique_ptr<Checker> RestartBudgetKept();
 std::unique_ptr<Checker> HealthyJobsNotRestarted();
 std::unique_ptr<Checker> SmallerRequestsFirst();

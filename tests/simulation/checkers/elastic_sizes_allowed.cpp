@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "controller/core/state/attempts/gang_request.h"
-#include "proto/jobspec/elastic_size.h"
-#include "proto/jobspec/node_range.h"
+#include "proto/jobspec/fields/node_range.h"
+#include "proto/jobspec/rules/elastic_size.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

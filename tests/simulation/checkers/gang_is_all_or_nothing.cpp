@@ -4,8 +4,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "proto/jobspec/node_range.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/node_range.h"
+#include "proto/jobspec/fields/run_config_of.h"
 #include "tests/simulation/checkers/checker.h"
 
 namespace trainyard::simulation {

@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "proto/jobspec/launch_shape.h"
+#include "proto/jobspec/rules/launch_shape.h"
 #include "proto/support/job_kind.h"
 
 namespace trainyard::simulation {

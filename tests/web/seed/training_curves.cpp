@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
 
 namespace trainyard::seed {
 namespace {

@@ -200,6 +200,8 @@ const DESCRIPTIONS: { [K in Kind]?: Describe<K> } = {
       'warn',
     ),
   clock_set: clockText,
+  leadership_handed_over: (f) =>
+    line(`leadership handed over from ${f.from} to ${f.to}`, 'idle', 'dot'),
   store_data_lost: (f) => line(`${f.store}.db lost data: ${f.reason}`, 'bad', 'warn'),
   alert_raised: (f) =>
     line(`${plainWords(f.code)} at step ${f.step}: ${f.message}`, 'warn', 'diamond'),

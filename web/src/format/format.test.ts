@@ -116,6 +116,13 @@ describe('events', () => {
     expect(shell?.text).toBe('opened a shell beside rank 3 of attempt 2');
   });
 
+  it('names both controllers of a hand-over', () => {
+    const change = { from: '10.0.0.1:7070', to: '10.0.0.2:7070' };
+    expect(eventText(entry({ leadership_handed_over: change }).event!)?.text).toBe(
+      'leadership handed over from 10.0.0.1:7070 to 10.0.0.2:7070',
+    );
+  });
+
   it('is not alarmed by a rank that exits because it was asked to stop', () => {
     const exit = { rank: 3, exit_code: 143, signal: 0, stop_requested: true };
     const shown = (change: object) =>

@@ -17,6 +17,18 @@ export function duration(seconds: number | undefined): string {
   return `${Math.floor(hours / 24)}d ${pad(hours % 24)}h`;
 }
 
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+// Reads a duration as the controller does, such as "1h30m"; undefined if the text is none.
+export function durationMs(text: string): number | undefined {
+  if (!/^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(text)) return undefined;
+  const parts = text.matchAll(/([\d.]+)([a-z]+)/g);
+  return [...parts].reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS],
+    0,
+  );
+}
+
 // Formats with three digits, for comparing short times: "55.7 s", "416 ms".
 export function preciseSeconds(seconds: number | undefined): string {
   if (seconds === undefined || !Number.isFinite(seconds)) return ABSENT;

@@ -4,7 +4,7 @@ import { hasEnded } from '../api/live';
 import { refreshJob, serverNow, stale } from '../api/store';
 import type { Job } from '../api/types';
 import { killEffect, pauseEffect, resumeText, stopEffect } from './action_effects';
-import { Confirm } from './confirm';
+import { Confirm } from '../ui/confirm';
 import { ExtendDialog } from './extend_dialog';
 import { isMovable } from './move';
 import { MoveDialog } from './move_dialog';

@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import { refreshJob } from '../api/store';
 import type { Job } from '../api/types';
-import { Confirm } from './confirm';
+import { Confirm } from '../ui/confirm';
+import { Field } from '../ui/field';
 import { addedTime, timeLimitText } from './time_limit';
 
 export function ExtendDialog({ job, onClose }: { job: Job; onClose: () => void }) {
@@ -16,6 +17,7 @@ export function ExtendDialog({ job, onClose }: { job: Job; onClose: () => void }
       commandLine={`trainyard extend ${job.id} +${by ?? '1h'}`}
       button="Extend limit"
       ready={by !== undefined}
+      fields={{ by: /time to add|time limit may/ }}
       onClose={onClose}
       act={async () => {
         // The controller refuses the request if another user has extended the limit meanwhile.
@@ -24,17 +26,15 @@ export function ExtendDialog({ job, onClose }: { job: Job; onClose: () => void }
         await refreshJob();
       }}
     >
-      <label class="field">
-        Time to add
-        <input
-          type="text"
+      {(problemAt) => (
+        <Field
+          label="Time to add"
           autofocus
           value={text}
-          aria-invalid={by === undefined}
-          onInput={(event) => setText(event.currentTarget.value)}
+          problem={by === undefined ? 'Enter a time such as 30m, 2h or 1d.' : problemAt('by')}
+          onText={setText}
         />
-      </label>
-      {by === undefined && <p class="tone-bad">Enter a time such as 30m, 2h or 1d.</p>}
+      )}
     </Confirm>
   );
 }

@@ -4,6 +4,7 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
 import { LISTED, follow, live, openJob, otherClusters } from '../api/store';
 import type { Job } from '../api/types';
+import { Elements } from '../array/elements';
 import { JOB_LOOK } from '../format/words';
 import { Link, navigate, place, query, setQuery } from '../router/router';
 import { jobPath, ordinalIn, sharedQuery, type JobTab } from '../router/url';
@@ -39,12 +40,9 @@ const TAB_NAME: Record<JobTab, string> = {
 
 const EXPERTS_PX = 640;
 const DATASET_PX = 640;
-const ELEMENTS_PX = 320;
 
 const Experts = lazy(() => import('../experts/experts').then((code) => code.Experts), EXPERTS_PX);
 const Dataset = lazy(() => import('../dataset/dataset').then((code) => code.Dataset), DATASET_PX);
-
-const Elements = lazy(() => import('../array/elements').then((code) => code.Elements), ELEMENTS_PX);
 
 // Tabs that need only the job's data in the list and the tab's own requests.
 const PREFETCHED_TABS: ReadonlySet<JobTab> = new Set(['curves', 'ranks', 'logs', 'events']);

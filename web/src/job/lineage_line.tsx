@@ -5,11 +5,8 @@ import { stale } from '../api/store';
 import type { Job } from '../api/types';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
-import { useDeferred } from '../ui/deferred';
-import { Failure } from '../ui/notice';
 import { relationsOf } from './lineage';
-
-const loadDialog = () => import('./lineage_dialog').then((module) => module.LineageDialog);
+import { LineageDialog } from './lineage_dialog';
 
 const JobLink = ({ id, text = `job ${id}` }: { id: number; text?: string }) => (
   <Link href={jobPath(id)}>{text}</Link>
@@ -33,7 +30,6 @@ function Children({ ids, others }: { ids: readonly number[]; others: number }) {
 // A link in the tree opens another job, which closes the tree.
 function LineageButton({ job }: { job: Job }) {
   const [open, setOpen] = useState(false);
-  const { code: Dialog, error } = useDeferred(loadDialog, open);
   return (
     <>
       <button
@@ -44,8 +40,7 @@ function LineageButton({ job }: { job: Job }) {
       >
         Lineage…
       </button>
-      {open && error && <Failure error={error} />}
-      {open && Dialog && <Dialog job={job} onClose={() => setOpen(false)} />}
+      {open && <LineageDialog job={job} onClose={() => setOpen(false)} />}
     </>
   );
 }

@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import { refreshJob } from '../api/store';
 import type { Job } from '../api/types';
-import { Confirm } from './confirm';
+import { Confirm } from '../ui/confirm';
+import { Field } from '../ui/field';
 import { moveCommand, moveOf } from './move';
 
 export function MoveDialog({ job, onClose }: { job: Job; onClose: () => void }) {
@@ -17,24 +18,19 @@ export function MoveDialog({ job, onClose }: { job: Job; onClose: () => void }) 
       commandLine={moveCommand(job, move)}
       button="Move job"
       ready={move !== undefined}
+      fields={{ queue: /queue/ }}
       onClose={onClose}
       act={async () => {
         await postJson(`/jobs/${job.id}/move`, move);
         await refreshJob();
       }}
     >
-      <label class="field">
-        Queue
-        <input type="text" value={queue} onInput={(event) => setQueue(event.currentTarget.value)} />
-      </label>
-      <label class="field">
-        Priority, from -1000 to 1000
-        <input
-          type="text"
-          value={priority}
-          onInput={(event) => setPriority(event.currentTarget.value)}
-        />
-      </label>
+      {(problemAt) => (
+        <>
+          <Field label="Queue" value={queue} problem={problemAt('queue')} onText={setQueue} />
+          <Field label="Priority, from -1000 to 1000" value={priority} onText={setPriority} />
+        </>
+      )}
     </Confirm>
   );
 }

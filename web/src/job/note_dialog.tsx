@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import { refreshJob } from '../api/store';
 import type { Job } from '../api/types';
-import { Confirm } from './confirm';
+import { Confirm } from '../ui/confirm';
+import { Field } from '../ui/field';
 import { chosenStep } from './note_step';
 import { canSend, draftProblem, noteCommandLine, stepOf, type Draft } from './notes';
 
@@ -17,6 +18,7 @@ export interface NoteDialogProps {
 export function NoteDialog({ job, step, onClose }: NoteDialogProps) {
   const [draft, setDraft] = useState<Draft>({ step: String(step), text: '' });
   const problem = draftProblem(draft);
+  const isStep = stepOf(draft.step) !== undefined;
   const act = async () => {
     const body = { step: stepOf(draft.step), text: draft.text.trim() };
     await postJson(`/jobs/${job.id}/notes`, body);
@@ -33,26 +35,20 @@ export function NoteDialog({ job, step, onClose }: NoteDialogProps) {
       onClose={onClose}
       act={act}
     >
-      <label class="field">
-        Step
-        <input
-          type="text"
-          inputMode="numeric"
-          value={draft.step}
-          aria-invalid={stepOf(draft.step) === undefined}
-          onInput={(event) => setDraft({ ...draft, step: event.currentTarget.value })}
-        />
-      </label>
-      <label class="field">
-        Note (one line)
-        <input
-          type="text"
-          autofocus
-          value={draft.text}
-          onInput={(event) => setDraft({ ...draft, text: event.currentTarget.value })}
-        />
-      </label>
-      {problem && <p class="tone-bad">{problem}</p>}
+      <Field
+        label="Step"
+        inputMode="numeric"
+        value={draft.step}
+        problem={isStep ? undefined : problem}
+        onText={(step) => setDraft({ ...draft, step })}
+      />
+      <Field
+        label="Note (one line)"
+        autofocus
+        value={draft.text}
+        problem={isStep ? problem : undefined}
+        onText={(text) => setDraft({ ...draft, text })}
+      />
     </Confirm>
   );
 }

@@ -2,6 +2,7 @@
 import type { Job } from '../api/types';
 import type { Marker } from '../chart/markers';
 import { count } from '../format/numbers';
+import { quoted } from '../format/shell';
 
 export type Note = Job['notes'][number];
 
@@ -57,8 +58,7 @@ export function draftProblem({ step, text }: Draft): string | undefined {
 export const canSend = (draft: Draft): boolean =>
   draft.text.trim() !== '' && draftProblem(draft) === undefined;
 
-const quotedForShell = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export function noteCommandLine(job: number, { step, text }: Draft): string {
-  return `trainyard note ${job} --step ${step.trim()} ${quotedForShell(text.trim())}`;
+  return `trainyard note ${job} --step ${step.trim()} ${quoted(text.trim())}`;
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   canStartFrom,
-  commandLineForNewJob,
-  isJobName,
+  cloneCommand,
+  nameProblem,
   newRequestId,
+  overridesOf,
   resumable,
   specForNewJob,
 } from './resubmit';
@@ -23,8 +24,8 @@ describe('a job submitted again', () => {
   ];
 
   it('leaves out what was derived for the old one, and never shares its checkpoints', () => {
-    expect(specForNewJob(spec, origins, { name: 'new', resumeFrom: undefined })).toEqual({
-      name: 'new',
+    expect(specForNewJob(spec, origins)).toEqual({
+      name: 'old',
       layout: { tp: 2 },
       checkpoint: { every_steps: 5 },
     });
@@ -46,12 +47,10 @@ describe('a job submitted again', () => {
     const rolledBack = checkpoint(50, { rolled_back: true });
     expect(canStartFrom(rolledBack)).toBe(true);
     expect(resumable({ checkpoints: [rolledBack] })).toBeUndefined();
-    const again = { name: 'new', resumeFrom: from };
-    expect(specForNewJob(spec, origins, again)).toMatchObject({
-      checkpoint: { every_steps: 5, resume_from: "/ckpt/it's/20" },
-    });
-    expect(commandLineForNewJob(7, origins, again)).toContain(
-      `.checkpoint.resume_from = "/ckpt/it'\\''s/20"' > new.json`,
+    const again = { name: 'new', resumeFrom: from, changes: '' };
+    expect(overridesOf(again)).toEqual(['name=new', "checkpoint.resume_from=/ckpt/it's/20"]);
+    expect(cloneCommand(7, again)).toBe(
+      "trainyard clone 7 name=new 'checkpoint.resume_from=/ckpt/it'\\''s/20'",
     );
   });
 
@@ -60,11 +59,17 @@ describe('a job submitted again', () => {
     expect(newRequestId(7)).not.toBe(newRequestId(7));
   });
 
-  it('has a command line that does the same', () => {
-    const line = commandLineForNewJob(7, origins, { name: 'new', resumeFrom: undefined });
-    expect(line).toContain('trainyard submit new.json --cloned-from 7');
-    expect(line).toContain('del(.extends, .layout.dp, .checkpoint.dir, .train.gone)');
-    expect(isJobName('a-1')).toBe(true);
-    expect(isJobName("a'; rm")).toBe(false);
+  it('has the changed settings, without empty lines', () => {
+    const changes = ' optimizer.lr=3e-4\n\nenv.NOTE=a b \n';
+    const newJob = { name: 'new', resumeFrom: undefined, changes };
+    expect(overridesOf(newJob)).toEqual(['name=new', 'optimizer.lr=3e-4', 'env.NOTE=a b']);
+    expect(cloneCommand(7, newJob)).toBe(
+      "trainyard clone 7 name=new optimizer.lr=3e-4 'env.NOTE=a b'",
+    );
+  });
+
+  it('has a name that the controller accepts', () => {
+    expect(nameProblem('a-1')).toBeUndefined();
+    expect(nameProblem("a'; rm")).toContain('lowercase letters');
   });
 });

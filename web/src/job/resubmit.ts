@@ -1,5 +1,6 @@
 // Derives the settings of a new job from an old one. Pure functions.
 import type { Checkpoint, Job, JobSpec, Origin } from '../api/types';
+import { quoted } from '../format/shell';
 
 // Returns the keys that apply only to the old job: values derived by the controller, and recipes,
 // which are already resolved. A derived value is, for example, the checkpoint directory, which two
@@ -40,35 +41,26 @@ export interface NewJob {
   name: string;
   // Directory of the checkpoint to start from; undefined: start as the old job did.
   resumeFrom: string | undefined;
+  // Changed settings, one per line, such as "optimizer.lr=3e-4".
+  changes: string;
 }
 
-export function specForNewJob(
-  spec: JobSpec,
-  origins: readonly Origin[],
-  { name, resumeFrom }: NewJob,
-): object {
-  const kept = droppedKeys(origins).reduce(without, spec as object) as JobSpec;
-  if (resumeFrom === undefined) return { ...kept, name };
-  return { ...kept, name, checkpoint: { ...kept.checkpoint, resume_from: resumeFrom } };
+export function specForNewJob(spec: JobSpec, origins: readonly Origin[]): object {
+  return droppedKeys(origins).reduce(without, spec as object);
 }
 
-const quotedForShell = (text: string) => text.replaceAll("'", "'\\''");
-
-// Returns the equivalent command line. The name is not escaped, because a valid job name contains
-// no quotes.
-export function commandLineForNewJob(
-  job: number,
-  origins: readonly Origin[],
-  { name, resumeFrom }: NewJob,
-): string {
-  const left = droppedKeys(origins).map((key) => `.${key}`);
-  const from = JSON.stringify(resumeFrom ?? '');
-  const resume = resumeFrom === undefined ? '' : ` | .checkpoint.resume_from = ${from}`;
-  const filter = quotedForShell(`.spec | del(${left.join(', ')}) | .name = "${name}"${resume}`);
-  const file = `${name || 'again'}.json`;
-  const submit = `trainyard submit ${file} --cloned-from ${job}`;
-  return `trainyard describe ${job} -o json | jq '${filter}' > ${file} && ${submit}`;
+// Returns the settings of the new job that differ, each as KEY=VALUE.
+export function overridesOf({ name, resumeFrom, changes }: NewJob): string[] {
+  const resume = resumeFrom === undefined ? [] : [`checkpoint.resume_from=${resumeFrom}`];
+  const lines = changes.split('\n').map((line) => line.trim());
+  return [`name=${name}`, ...resume, ...lines.filter((line) => line !== '')];
 }
+
+const isPlain = (text: string) => /^[\w./=,:+-]*$/.test(text);
+
+export const cloneCommand = (job: number, newJob: NewJob): string =>
+  ['trainyard clone', job, ...overridesOf(newJob).map((one) => (isPlain(one) ? one : quoted(one)))]
+    .join(' ');
 
 // Returns an id by which the controller recognizes a repeated submission, so that two submissions
 // with the same id create only one job.
@@ -78,4 +70,9 @@ export function newRequestId(job: number): string {
 }
 
 const NAME = /^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$/;
-export const isJobName = (name: string): boolean => NAME.test(name);
+
+// Returns why a job cannot have this name; undefined if it can.
+export const nameProblem = (name: string): string | undefined =>
+  NAME.test(name)
+    ? undefined
+    : 'Use lowercase letters and digits. The characters . _ - are allowed between them.';

@@ -6,11 +6,13 @@ import type { Checkpoint, Job, SubmitJobResponse } from '../api/types';
 import { count } from '../format/numbers';
 import { navigate } from '../router/router';
 import { jobPath } from '../router/url';
-import { Confirm } from './confirm';
+import { Confirm } from '../ui/confirm';
+import { Field, TextArea } from '../ui/field';
 import {
-  commandLineForNewJob,
-  isJobName,
+  cloneCommand,
+  nameProblem,
   newRequestId,
+  overridesOf,
   resumable,
   specForNewJob,
   type NewJob,
@@ -68,12 +70,13 @@ export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
   // A new job that resumes from the last step of a completed job would have nothing to train.
   const trains = from !== undefined || job.state !== 'succeeded';
   const [resumes, setResumes] = useState(found !== undefined && trains);
-  const newJob: NewJob = { name, resumeFrom: found && resumes ? found.path : undefined };
+  const [changes, setChanges] = useState('');
+  const newJob: NewJob = { name, changes, resumeFrom: found && resumes ? found.path : undefined };
   const act = async () => {
     if (!full.spec) return;
-    const spec = specForNewJob(full.spec, full.origins, newJob);
     const answer = await postJson<SubmitJobResponse>('/jobs', {
-      spec,
+      spec: specForNewJob(full.spec, full.origins),
+      overrides: overridesOf(newJob),
       request_id: requestId,
       cloned_from: job.id,
     });
@@ -85,24 +88,29 @@ export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
       button="Submit"
       onClose={onClose}
       act={act}
-      ready={isJobName(name)}
-      text="Creates a job with the same settings and a new checkpoint directory."
-      commandLine={commandLineForNewJob(job.id, full.origins, newJob)}
+      ready={nameProblem(name) === undefined}
+      text="Creates a job with the same settings, except those below, and a new checkpoint directory."
+      commandLine={cloneCommand(job.id, newJob)}
+      fields={{ changes: /--set |`[\w.]+`/ }}
     >
-      <StartChoice job={full} found={found} resumes={resumes} onChoose={setResumes} />
-      <label class="field">
-        Name (must not match an active job)
-        <input
-          type="text"
-          value={name}
-          aria-invalid={!isJobName(name)}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-      </label>
-      {!isJobName(name) && (
-        <p class="tone-bad">
-          Use lowercase letters and digits. The characters . _ - are allowed between them.
-        </p>
+      {(problemAt) => (
+        <>
+          <StartChoice job={full} found={found} resumes={resumes} onChoose={setResumes} />
+          <Field
+            label="Name (must not match an active job)"
+            value={name}
+            problem={nameProblem(name)}
+            onText={setName}
+          />
+          <TextArea
+            label="Changed settings, one per line"
+            rows={3}
+            placeholder="optimizer.lr=3e-4"
+            value={changes}
+            problem={problemAt('changes')}
+            onText={setChanges}
+          />
+        </>
       )}
     </Confirm>
   );

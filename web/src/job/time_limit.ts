@@ -1,7 +1,7 @@
 // Texts about the time limit of a job. Pure functions.
 import { hasEnded } from '../api/live';
 import type { Job } from '../api/types';
-import { duration } from '../format/time';
+import { duration, durationMs } from '../format/time';
 
 // Returns "3h 10m left until the time limit, then the job ends"; undefined if the job has no time
 // limit or has ended.
@@ -22,5 +22,5 @@ export const isExtensible = (job: Job): boolean =>
 // duration above 0.
 export function addedTime(text: string): string | undefined {
   const added = text.trim().replace(/^\+/, '');
-  return /^(\d+(\.\d+)?(ms|s|m|h|d))+$/.test(added) && /[1-9]/.test(added) ? added : undefined;
+  return durationMs(added) ? added : undefined;
 }

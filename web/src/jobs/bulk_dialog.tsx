@@ -4,7 +4,7 @@ import { postJson } from '../api/client';
 import { serverNow } from '../api/store';
 import type { Job } from '../api/types';
 import { count, plural } from '../format/numbers';
-import { Confirm } from '../job/confirm';
+import { Confirm } from '../ui/confirm';
 import { JobStatus } from '../ui/job_status';
 import {
   bulkCommand,

@@ -5,9 +5,9 @@ import { capabilities, live, stale } from '../api/store';
 import type { Job, ListJobsResponse } from '../api/types';
 import { count } from '../format/numbers';
 import { navigate } from '../router/router';
-import { useDeferred } from '../ui/deferred';
 import { Failure } from '../ui/notice';
 import { BULK_ACTIONS, type BulkAction } from './bulk_actions';
+import { BulkDialog } from './bulk_dialog';
 import { joined, type JobFilter } from './job_pages';
 import {
   afterClick,
@@ -18,8 +18,6 @@ import {
   type Selection,
 } from './selection';
 import { queryOf } from './use_jobs';
-
-const loadDialog = () => import('./bulk_dialog').then((module) => module.BulkDialog);
 
 export interface SelectionTools {
   selection: Selection;
@@ -117,10 +115,8 @@ const WORDS: Record<BulkAction, string> = {
 // The number of selected jobs, and what can be done with them.
 export function SelectedTools({ tools, total }: { tools: SelectionTools; total: number }) {
   const [action, setAction] = useState<BulkAction>();
-  const { code: Dialog, error } = useDeferred(loadDialog, action !== undefined);
   const jobs = [...tools.selection.jobs.values()];
-  const failure = tools.error ?? error;
-  if (jobs.length === 0) return failure ? <Failure error={failure} /> : null;
+  if (jobs.length === 0) return tools.error ? <Failure error={tools.error} /> : null;
   const isFull = jobs.length === SELECTED_MAX && total > SELECTED_MAX;
   const canAct = !stale.value && capabilities.value.includes('stop');
   return (
@@ -143,9 +139,8 @@ export function SelectedTools({ tools, total }: { tools: SelectionTools; total: 
       <button type="button" class="quiet" onClick={tools.clear}>
         Clear
       </button>
-      {action && failure && <Failure error={failure} />}
-      {action && Dialog && (
-        <Dialog action={action} jobs={jobs} onClose={() => setAction(undefined)} />
+      {action && (
+        <BulkDialog action={action} jobs={jobs} onClose={() => setAction(undefined)} />
       )}
     </div>
   );

@@ -2,12 +2,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { navigate, query, setQuery } from '../router/router';
 import { CheckMenu } from '../ui/check_menu';
-import { useDeferred } from '../ui/deferred';
-import { Failure } from '../ui/notice';
 import { COLUMNS, columnsIn, columnsText, withColumn, type ColumnName } from './column_choice';
 import { followViews, storeViews, storedViews, viewOf, type SavedView } from './saved_views';
-
-const loadDialog = () => import('./views_dialog').then((module) => module.ViewsDialog);
+import { ViewsDialog } from './views_dialog';
 
 // The value of the option for a view that is not saved. No query begins with this character.
 const UNSAVED = '!';
@@ -49,7 +46,6 @@ function ViewSelect({ views, current }: { views: readonly SavedView[]; current: 
 export function ViewTools() {
   const { views, isStored, change } = useViews();
   const [open, setOpen] = useState(false);
-  const { code: Dialog, error } = useDeferred(loadDialog, open);
   const current = viewOf(query.value);
   return (
     <div class="button-pair">
@@ -57,9 +53,8 @@ export function ViewTools() {
       <button type="button" onClick={() => setOpen(true)}>
         {views.length > 0 ? 'Views…' : 'Save view…'}
       </button>
-      {open && error && <Failure error={error} />}
-      {open && Dialog && (
-        <Dialog
+      {open && (
+        <ViewsDialog
           views={views}
           query={current}
           isStored={isStored}

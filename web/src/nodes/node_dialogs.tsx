@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { postJson } from '../api/client';
 import type { Node } from '../api/types';
-import { Confirm } from '../job/confirm';
-
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+import { quoted } from '../format/shell';
+import { Confirm } from '../ui/confirm';
+import { ReasonField } from './reason_field';
 
 interface NodeDialogProps {
   node: Node;
@@ -32,15 +32,7 @@ export function CordonDialog({ node, onClose }: NodeDialogProps) {
       }}
     >
       {!node.cordoned && (
-        <label class="field">
-          Reason (visible to all users)
-          <input
-            type="text"
-            maxLength={256}
-            value={reason}
-            onInput={(event) => setReason(event.currentTarget.value)}
-          />
-        </label>
+        <ReasonField value={reason} onText={setReason} />
       )}
     </Confirm>
   );
@@ -83,15 +75,7 @@ export function DrainDialog({ node, onClose }: NodeDialogProps) {
           ))}
         </select>
       </label>
-      <label class="field">
-        Reason (visible to all users)
-        <input
-          type="text"
-          maxLength={256}
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-      </label>
+      <ReasonField value={reason} onText={setReason} />
     </Confirm>
   );
 }

@@ -19,6 +19,8 @@ import { newestHeartbeat } from './heartbeat_times';
 import { CordonDialog } from './node_dialogs';
 import { nodeReason } from './node_reason';
 import { groupText, labelText } from './place_text';
+import { Reservations } from './reservations';
+import { Topology } from './topology';
 import { useHeartbeats } from './use_heartbeats';
 
 function SlotsCell({ node }: { node: Node }) {
@@ -167,6 +169,8 @@ export function Nodes() {
           rowHref={(node) => nodePath(node.id)}
         />
       )}
+      <Reservations />
+      <Topology />
       {asked && <CordonDialog node={asked} onClose={() => setAsked(undefined)} />}
     </>
   );

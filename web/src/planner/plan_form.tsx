@@ -1,17 +1,17 @@
 // The planner's form, which describes a job and a cluster. The URL stores all values of the form.
-import { useId } from 'preact/hooks';
 import type { GetPlannerResponse, PlanLayoutResponse } from '../api/types';
 import { count, gigabytes, plural } from '../format/numbers';
 import { useQueryText } from '../router/query_text';
 import { query, setQuery } from '../router/router';
 import { Choice } from '../ui/choice';
-import { formOf, problemsOf, sourceOf, type Field, type Source } from './plan_request';
+import { Field } from '../ui/field';
+import { formOf, problemsOf, sourceOf, type Field as FieldName, type Source } from './plan_request';
 
 // Maximum size of a text in the URL. Servers and chat programs truncate longer URLs.
 const FILE_BYTES_MAX = 6_000;
 
 interface TextFieldProps {
-  name: Field;
+  name: FieldName;
   label: string;
   placeholder?: string | undefined;
   numeric?: boolean;
@@ -19,33 +19,21 @@ interface TextFieldProps {
 
 function TextField({ name, label, placeholder, numeric }: TextFieldProps) {
   const [text, setText] = useQueryText(name);
-  const note = useId();
   const problem = problemsOf(formOf(query.value))[name];
   return (
-    <label class="field">
-      {label}
-      <input
-        type="text"
-        inputMode={numeric ? 'decimal' : 'text'}
-        autocomplete="off"
-        spellcheck={false}
-        placeholder={placeholder}
-        value={text}
-        aria-invalid={problem ? 'true' : undefined}
-        aria-describedby={problem ? note : undefined}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-      {problem && (
-        <span id={note} class="tone-bad">
-          {problem}
-        </span>
-      )}
-    </label>
+    <Field
+      label={label}
+      inputMode={numeric ? 'decimal' : 'text'}
+      placeholder={placeholder}
+      value={text}
+      problem={problem}
+      onText={setText}
+    />
   );
 }
 
 interface SelectProps {
-  name: Field;
+  name: FieldName;
   label: string;
   options: readonly (readonly [string, string])[];
 }

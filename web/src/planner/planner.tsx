@@ -44,8 +44,7 @@ function useJobText(job: string) {
   const text = useMemo(() => {
     const found = data?.job;
     if (!found?.spec) return '';
-    const { spec, origins, name } = found;
-    return JSON.stringify(specForNewJob(spec, origins, { name, resumeFrom: undefined }));
+    return JSON.stringify(specForNewJob(found.spec, found.origins));
   }, [data]);
   return { text, name: data?.job?.name, error: path && error };
 }

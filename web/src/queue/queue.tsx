@@ -7,6 +7,7 @@ import { ago, duration } from '../format/time';
 import { plainWords, sentence } from '../format/words';
 import { estimateCell, estimateText } from '../job/estimate';
 import { shapeText } from '../job/progress';
+import { Promises } from '../job/promises';
 import { Link } from '../router/router';
 import { jobPath } from '../router/url';
 import { JobBadge } from '../ui/badge';
@@ -51,6 +52,7 @@ function QueueRow({ job, estimates }: { job: Job; estimates: Estimates }) {
             : 'Waiting for the previous attempt to exit.'}
         </p>
         {estimate && <p class="faint">{estimate}.</p>}
+        {estimated && <Promises pending={estimated} />}
         {reason?.advice && <p class="faint">{withCode(reason.advice)}</p>}
       </div>
       <dl>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ListQueuesResponse } from '../api/types';
-import { limitText, shareRows } from './queue_shares';
+import { holdersText, limitText, shareRows } from './queue_shares';
 
 const QUOTA = { device: 'gpu', nominal: 64, max_slots: 128, max_slots_per_user: 16 } as const;
 const SLOTS = {
@@ -25,6 +25,19 @@ describe('limitText', () => {
   });
 });
 
+describe('holdersText', () => {
+  it('names the users who hold slots', () => {
+    const user = (name: string, held: number) => ({
+      user: name,
+      held_slots: held,
+      usage_hours: 1,
+    });
+    const users = [user('ada', 32), user('cy', 0), user('', 8)];
+    expect(holdersText({ ...SLOTS, users })).toBe('ada 32, unknown 8');
+    expect(holdersText(undefined)).toBe('');
+  });
+});
+
 describe('shareRows', () => {
   it('shows nothing if default is the only queue', () => {
     const plain = { queue: { name: 'default', shares: 0, tier: 0, quotas: [] }, slots: [SLOTS] };
@@ -34,14 +47,25 @@ describe('shareRows', () => {
     const night = { queue: { name: 'night', shares: 3, tier: 1, quotas: [QUOTA] }, slots: [SLOTS] };
     const usual = { queue: { name: 'default', shares: 0, tier: 0, quotas: [] }, slots: [] };
     expect(shareRows(response([usual, night]))).toEqual([
+      { key: 'default', queue: usual.queue, slots: undefined, limits: '', isFirst: true },
       {
         key: 'night gpu',
-        queue: 'night',
-        tier: 1,
-        shares: 3,
+        queue: night.queue,
         slots: SLOTS,
         limits: 'nominal 64, at most 128, 16 per user',
+        isFirst: true,
       },
     ]);
+  });
+  it('has a row with all limits for an unused queue', () => {
+    const unused = { queue: { name: 'lab', shares: 1, tier: 0, quotas: [QUOTA] }, slots: [] };
+    const [row] = shareRows(response([unused]));
+    expect(row?.slots).toBeUndefined();
+    expect(row?.limits).toBe('gpu: nominal 64, at most 128, 16 per user');
+  });
+  it('offers the actions in one row of a queue', () => {
+    const cpu = { ...SLOTS, device: 'cpu' };
+    const both = { queue: { name: 'lab', shares: 1, tier: 0, quotas: [QUOTA] }, slots: [SLOTS, cpu] };
+    expect(shareRows(response([both])).map(({ isFirst }) => isFirst)).toEqual([true, false]);
   });
 });

@@ -1,13 +1,14 @@
 // Rows of the table of queues. Pure functions.
-import type { ListQueuesResponse, QueueSlots, SlotQuota } from '../api/types';
+import type { ListQueuesResponse, Queue, QueueSlots, SlotQuota } from '../api/types';
 
 export interface ShareRow {
   key: string;
-  queue: string;
-  tier: number;
-  shares: number;
-  slots: QueueSlots;
+  queue: Queue;
+  // Undefined if the queue has no slots, waiting jobs and usage of any kind.
+  slots: QueueSlots | undefined;
   limits: string;
+  // True for the first row of the queue.
+  isFirst: boolean;
 }
 
 // Returns, for example, "nominal 64, at most 128, 16 per user", or "".
@@ -22,20 +23,32 @@ export function limitText(quota: SlotQuota | undefined): string {
     .join(', ');
 }
 
-// Returns one row for each kind of slot that a queue uses. No rows if `default` is the only queue
-// and has no settings, because there is nothing to compare then.
+// Returns the users who hold slots, such as "ada 32, bob 8".
+export const holdersText = (slots: QueueSlots | undefined): string =>
+  (slots?.users ?? [])
+    .filter(({ held_slots: held }) => held > 0)
+    .map(({ user, held_slots: held }) => `${user || 'unknown'} ${held}`)
+    .join(', ');
+
+const NO_SETTINGS: Queue = { name: '', shares: 0, tier: 0, quotas: [] };
+
+// Returns one row for each kind of slot that a queue uses, and one row for an unused queue. No rows
+// if `default` is the only queue and has no settings, because there is nothing to compare then.
 export function shareRows(response: ListQueuesResponse): ShareRow[] {
   const [only, ...others] = response.queues;
   const isPlain = others.length === 0 && only?.queue?.quotas.length === 0;
   if (isPlain) return [];
-  return response.queues.flatMap(({ queue, slots }) =>
-    slots.map((one) => ({
-      key: `${queue?.name} ${one.device}`,
-      queue: queue?.name ?? '',
-      tier: queue?.tier ?? 0,
-      shares: Math.max(1, queue?.shares ?? 1),
+  return response.queues.flatMap(({ queue = NO_SETTINGS, slots }): ShareRow[] => {
+    if (slots.length === 0) {
+      const limits = queue.quotas.map((quota) => `${quota.device}: ${limitText(quota)}`).join('; ');
+      return [{ key: queue.name, queue, slots: undefined, limits, isFirst: true }];
+    }
+    return slots.map((one, index) => ({
+      key: `${queue.name} ${one.device}`,
+      queue,
       slots: one,
-      limits: limitText(queue?.quotas.find((quota) => quota.device === one.device)),
-    })),
-  );
+      limits: limitText(queue.quotas.find(({ device }) => device === one.device)),
+      isFirst: index === 0,
+    }));
+  });
 }

@@ -9,10 +9,11 @@ import type {
   PlanJobResponse,
   SubmitJobResponse,
 } from '../api/types';
-import { isJobName, newRequestId } from '../job/resubmit';
+import { nameProblem, newRequestId } from '../job/resubmit';
 import { navigate, query, setQuery } from '../router/router';
 import { jobPath } from '../router/url';
 import { CommandLine } from '../ui/copy';
+import { Field } from '../ui/field';
 import { useLoad, usePost } from '../ui/load';
 import { Empty, Failure, Skeleton } from '../ui/notice';
 import { usePageTitle } from '../ui/page_title';
@@ -85,26 +86,14 @@ function RecipeSelect({ lists, recipe }: { lists: GetPlannerResponse; recipe: st
 
 function NameField({ text, onText }: { text: string; onText: (text: string) => void }) {
   const name = nameIn(text);
-  const note = useId();
-  const valid = isJobName(name);
   return (
-    <label class="field">
-      Name
-      <input
-        type="text"
-        value={name}
-        autocomplete="off"
-        maxLength={63}
-        aria-invalid={!valid}
-        aria-describedby={note}
-        onInput={(event) => onText(withName(text, event.currentTarget.value.trim()))}
-      />
-      <span id={note} class={valid ? 'faint' : 'tone-bad'}>
-        {valid
-          ? 'Must not match an active job.'
-          : 'Use lowercase letters and digits. The characters . _ - are allowed between them.'}
-      </span>
-    </label>
+    <Field
+      label="Name (must not match an active job)"
+      value={name}
+      maxLength={63}
+      problem={nameProblem(name)}
+      onText={(next) => onText(withName(text, next.trim()))}
+    />
   );
 }
 

@@ -4,7 +4,7 @@
 
 #include "controller/core/state/attempts/gang.h"
 #include "controller/core/state/attempts/gang_request.h"
-#include "proto/jobspec/elastic_size.h"
+#include "proto/jobspec/rules/elastic_size.h"
 
 namespace trainyard::controller {
 

@@ -1,6 +1,6 @@
 #include "controller/core/state/attempts/gang_request.h"
 
-#include "proto/jobspec/node_range.h"
+#include "proto/jobspec/fields/node_range.h"
 
 namespace trainyard::controller {
 

@@ -39,7 +39,7 @@ struct GangRequest {
   // True if the controller chooses the layout.
   bool auto_layout = false;
   // True if the job may start on any usable number of nodes from min_nodes to `nodes`
-  // (proto/jobspec/elastic_size.h). Such a job has no spares.
+  // (proto/jobspec/rules/elastic_size.h). Such a job has no spares.
   bool elastic = false;
   // GangShape::device. Set only while a gang for one layout is searched.
   std::string device = {};

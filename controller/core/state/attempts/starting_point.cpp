@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "proto/contract/limits.h"
-#include "proto/jobspec/run_config_of.h"
+#include "proto/jobspec/fields/run_config_of.h"
 #include "re2/re2.h"
 
 namespace trainyard::controller {

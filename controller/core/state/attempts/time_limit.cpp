@@ -4,8 +4,8 @@
 
 #include "controller/core/state/attempts/starting_point.h"
 #include "controller/core/support/durations.h"
-#include "proto/jobspec/run_config_of.h"
-#include "proto/jobspec/time_limit_rules.h"
+#include "proto/jobspec/fields/run_config_of.h"
+#include "proto/jobspec/rules/time_limit_rules.h"
 #include "proto/support/job_kind.h"
 
 namespace trainyard::controller {

@@ -1,7 +1,7 @@
 #include "controller/core/state/jobs/array_elements.h"
 
 #include "absl/strings/numbers.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 #include "proto/support/job_state.h"
 
 namespace trainyard::controller {

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/core/support/invariant.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 
 namespace trainyard::controller {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "google/protobuf/repeated_ptr_field.h"
-#include "proto/jobspec/origins.h"
+#include "proto/jobspec/fields/origins.h"
 #include "trainyard/v1/job.pb.h"
 
 namespace trainyard::controller {

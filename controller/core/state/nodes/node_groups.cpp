@@ -9,7 +9,7 @@
 #include "controller/core/state/nodes/host_capacity.h"
 #include "controller/core/state/nodes/node_devices.h"
 #include "controller/core/support/text.h"
-#include "proto/jobspec/node_names.h"
+#include "proto/jobspec/fields/node_names.h"
 #include "proto/text/node_label.h"
 
 namespace trainyard::controller {

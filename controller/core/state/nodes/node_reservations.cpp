@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/jobspec/node_names.h"
+#include "proto/jobspec/fields/node_names.h"
 
 namespace trainyard::controller {
 namespace {

@@ -47,13 +47,14 @@ JobClass ClassOf(const v1::Job& job) {
           .only_job = is_alone ? job.id() : 0};
 }
 
-JobClass SlotRequestOf(JobClass job_class) {
-  job_class.queue.clear();
-  job_class.user.clear();
-  job_class.priority = 0;
-  job_class.array_id = 0;
-  job_class.longest_hold_ms = 0;
-  return job_class;
+SlotRequest SlotRequestOf(const JobClass& job_class) {
+  return {.kind = job_class.kind,
+          .nodes = job_class.nodes,
+          .slots_per_node = job_class.slots_per_node,
+          .host_per_rank = job_class.host_per_rank,
+          .only_job = job_class.only_job,
+          .checkpoint_parent = job_class.checkpoint_parent,
+          .placement = job_class.placement};
 }
 
 }  // namespace trainyard::controller

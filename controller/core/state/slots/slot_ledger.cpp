@@ -10,10 +10,12 @@
 #include "controller/core/state/attempts/gang_request.h"
 #include "controller/core/state/jobs/array_elements.h"
 #include "controller/core/state/jobs/job_state_machine.h"
+#include "controller/core/state/jobs/run_end.h"
 #include "controller/core/state/nodes/host_capacity.h"
 #include "controller/core/state/nodes/node_devices.h"
 #include "controller/core/state/slots/class_of_job.h"
 #include "controller/core/state/slots/reservations.h"
+#include "controller/core/state/slots/slot_rows.h"
 #include "controller/core/state/slots/waiting_jobs.h"
 #include "controller/core/support/invariant.h"
 #include "proto/support/job_state.h"
@@ -44,7 +46,16 @@ void NoteHeld(const HeldSlots& changes, ClusterState& state) {
   }
 }
 
-// Sets the held slots of all usages from jobs and nodes.
+// Returns the time of the newest event. Snapshots of releases without a clock do not have it, and
+// the newest placement of a live attempt counts instead.
+Timestamp NewestTime(const ClusterState& state) {
+  Timestamp newest = state.clock.newest_ms();
+  if (newest != 0) return newest;
+  for (const auto& [id, run] : state.run_ends) newest = std::max(newest, run.placed_ms);
+  return newest;
+}
+
+// Sets the held slots of all usages from jobs and nodes. Must follow the rebuild of run_ends.
 void RebuildHeld(ClusterState& state) {
   HeldSlots held;
   for (const auto& [id, entry] : state.nodes) CountHeld(entry, 1, held);
@@ -54,7 +65,7 @@ void RebuildHeld(ClusterState& state) {
   for (const auto& [key, slots] : state.held_changes) {
     // Snapshots of earlier releases have no usages. Slots that are held then count from now on.
     const auto [usage, is_new] = state.usages.try_emplace(key);
-    if (is_new) usage->second.at = state.clock.newest_ms();
+    if (is_new) usage->second.at = NewestTime(state);
     usage->second.held = slots;
   }
   state.held_changes.clear();
@@ -87,6 +98,7 @@ void AddToIndexes(NodeEntry& entry, ClusterState& state) {
   entry.holders = HoldersOf(entry);
   entry.free_host = HostOf(entry.node);
   for (const SlotHolder& holder : entry.holders) entry.free_host = entry.free_host - holder.host;
+  SetSlotRow(entry, state);
   const v1::Node& node = entry.node;
   if (node.state() == v1::NODE_STATE_LOST) state.lost_nodes.insert(node.id());
   if (IsPresent(node)) state.present_slots += node.inventory().slots_size();
@@ -182,6 +194,7 @@ void IndexJob(const JobEntry& entry, ClusterState& state) {
   if (const v1::Attempt* live = LiveAttempt(entry)) {
     state.live_jobs.insert(job.id());
     if (live->stopping_time_ms() != 0) state.stopping_jobs.insert(job.id());
+    state.run_ends[job.id()] = RunEndOf(entry);
     state.rendezvous_in_use.insert({live->master_address(), live->master_port()});
     for (const std::string& node_id : GangNodes(*live)) {
       const auto node = state.nodes.find(node_id);
@@ -319,6 +332,8 @@ void RebuildIndexes(ClusterState& state) {
   state.paused_jobs.clear();
   state.live_jobs.clear();
   state.stopping_jobs.clear();
+  state.run_ends.clear();
+  state.slot_rows.clear();
   state.lost_nodes.clear();
   state.unhealthy_nodes.clear();
   state.draining_nodes.clear();

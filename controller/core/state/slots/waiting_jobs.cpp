@@ -4,7 +4,7 @@
 #include "controller/core/state/jobs/prerequisites.h"
 #include "controller/core/state/slots/class_of_job.h"
 #include "controller/core/state/slots/reservations.h"
-#include "proto/jobspec/matrix.h"
+#include "proto/jobspec/matrix/matrix.h"
 
 namespace trainyard::controller {
 

@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
-#include "proto/jobspec/schema.h"
+#include "proto/jobspec/fields/schema.h"
 #include "tests/cli/cli_fixture.h"
 
 namespace trainyard::cli {

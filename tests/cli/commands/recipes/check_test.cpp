@@ -1,6 +1,9 @@
 // Tests `recipe check`.
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
+#include <regex>
 
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
@@ -10,6 +13,7 @@ namespace trainyard::cli {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAreArray;
 
@@ -23,11 +27,16 @@ TEST_F(RecipeCheckTest, EveryRecipeIsSound) {
     parameters[report["name"]] = report["parameters"];
     active[report["name"]] = report["active_parameters"];
   }
-  EXPECT_EQ(parameters.size(), 29u);
+  EXPECT_EQ(parameters.size(), 33u);
   EXPECT_EQ(parameters["llama3-8b"], 8030261248);
   EXPECT_EQ(parameters["llama3-70b"], 70553706496);
   EXPECT_EQ(parameters["llama3.1-405b"], 405853388800);
   EXPECT_EQ(parameters["llama2-7b"], 6738415616);
+  // The published checkpoints of Qwen2.5 have these numbers of parameters.
+  EXPECT_EQ(parameters["qwen2.5-0.5b"], 494032768);
+  EXPECT_EQ(parameters["qwen2.5-1.5b"], 1543714304);
+  EXPECT_EQ(parameters["qwen2.5-7b"], 7615616512);
+  EXPECT_EQ(parameters["qwen2.5-72b"], 72706203648);
   EXPECT_EQ(parameters["mixtral-8x7b"], 46702792704);
   EXPECT_EQ(active["mixtral-8x7b"], 12879925248);
   EXPECT_EQ(parameters["deepseek-v3"], 671026404352) << "without its 61 layers' routing biases";
@@ -103,6 +112,31 @@ TEST_F(RecipeCheckTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {
     EXPECT_THAT(text, AllOf(HasSubstr("\nguard: {policy: "), HasSubstr("\ncheckpoint: {")))
         << entry.path();
   }
+}
+
+// Returns the predicted rate and memory of the recipe's line `# Expected on`; "" without the line.
+std::string PredictionOf(const std::string& recipe) {
+  static const std::regex line("# Expected on .* parameters.*?, (\\S+ tokens/s, .* GB) a GPU");
+  std::smatch found;
+  return std::regex_search(recipe, found, line) ? found[1].str() + " per GPU" : "";
+}
+
+TEST_F(RecipeCheckTest, TheReadmeHasEachRecipeWithItsPrediction) {
+  std::ifstream file(std::string(RECIPES_DIRECTORY) + "/README.md");
+  const std::string readme((std::istreambuf_iterator<char>(file)), {});
+  int compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(RECIPES_DIRECTORY)) {
+    if (entry.path().extension() != ".yaml") continue;
+    const std::string name = entry.path().stem();
+    const std::size_t begin = readme.find("\n| `" + name + "` | ");
+    ASSERT_NE(begin, std::string::npos) << name << " has no row in recipes/README.md";
+    const std::string row = readme.substr(begin + 1, readme.find('\n', begin + 1) - begin - 1);
+    const std::string prediction = PredictionOf(Run({"recipe", "show", name}).out);
+    if (prediction.empty()) continue;
+    EXPECT_THAT(row, EndsWith("| " + prediction + " |"));
+    ++compared;
+  }
+  EXPECT_GT(compared, 30) << "almost every recipe has a predicted rate";
 }
 
 TEST_F(RecipeCheckTest, WhatAJobFileAloneTellsIsFound) {

@@ -1,4 +1,5 @@
 // Tests `server status`.
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "nlohmann/json.hpp"
 #include "tests/cli/cli_fixture.h"
@@ -52,6 +53,25 @@ TEST_F(ServerStatusTest, TheRoleAndTheTermAreShown) {
   const CliResult both = Run({"--server", address + ",127.0.0.1:1", "server", "status"});
   EXPECT_THAT(both.out, HasSubstr("leads term 7"));
   EXPECT_THAT(both.out, HasSubstr("  other        127.0.0.1:1: "));
+}
+
+TEST_F(ServerStatusTest, TheLagOfAStandbyIsShown) {
+  FakeServer standby;
+  v1::Leadership& leadership = *standby.answers().server.mutable_leadership();
+  leadership.set_leader("10.0.0.1:7070");
+  leadership.set_term(7);
+  answers().server.mutable_leadership()->set_leads(true);
+  const std::string controllers = absl::StrCat(server().address(), ",", standby.address());
+  const auto line = [&](uint64_t leader, uint64_t applied) {
+    answers().server.set_revision(leader);
+    standby.answers().server.set_revision(applied);
+    return Run({"--server", controllers, "server", "status"}).out;
+  };
+  EXPECT_THAT(line(12, 9), HasSubstr("leads term 7; 3 events behind\n"));
+  EXPECT_THAT(line(12, 11), HasSubstr("leads term 7; 1 event behind\n"));
+  EXPECT_THAT(line(12, 12), HasSubstr("leads term 7; up to date\n"));
+  EXPECT_THAT(line(12, 13), HasSubstr("up to date")) << "it has read newer events";
+  EXPECT_THAT(line(12, 0), HasSubstr("leads term 7\n")) << "it does not follow the log";
 }
 
 TEST_F(ServerStatusTest, TheDatabaseIsShown) {

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "controller/core/decide/references.h"
 #include "proto/contract/limits.h"
 #include "tests/controller/core/test_cluster.h"
 
@@ -47,7 +48,9 @@ class ExecTest : public testing::Test {
 };
 
 TEST_F(ExecTest, TheTargetIsARunningRank) {
-  EXPECT_THAT(Problem(0), HasSubstr("has no running attempt; exec needs a running rank"));
+  EXPECT_EQ(Problem(0),
+            "job 1 (job) is queued (`trainyard why 1` shows why it waits); exec needs a running "
+            "rank");
   cluster_.Settle();
   EXPECT_THAT(Problem(1), HasSubstr("has rank 1, which has not started yet"));
   cluster_.RunJob(job_);
@@ -64,7 +67,33 @@ TEST_F(ExecTest, TheTargetIsARunningRank) {
   EXPECT_TRUE(Target(0).ok());
   cluster_.ExitAll(job_, 0);
   cluster_.ClearAll(job_);
-  EXPECT_THAT(Problem(0), HasSubstr("has ended"));
+  EXPECT_EQ(Problem(0),
+            "job 1 (job) has ended (`trainyard logs 1` shows its output); exec needs a running "
+            "rank");
+}
+
+TEST_F(ExecTest, AJobBetweenAttemptsAndAPausedJobNameTheNextStep) {
+  cluster_.RunJob(job_);
+  cluster_.ExitAll(job_, 1);
+  cluster_.ClearAll(job_);
+  EXPECT_THAT(Problem(0), HasSubstr("is between two attempts (`trainyard why 1` shows"));
+  PauseJob pause;
+  pause.request.set_job("job");
+  pause.principal = {"ada"};
+  cluster_.Do(pause);
+  EXPECT_THAT(Problem(0), HasSubstr("is paused (`trainyard resume 1` returns it to the queue)"));
+}
+
+TEST_F(ExecTest, AnArrayNamesItsElements) {
+  v1::JobSpec spec = TestSpec("sweep", 1, 1);
+  (*spec.mutable_matrix())["env.SEED"] = "1..3";
+  const int64_t array = cluster_.Submit(spec);
+  EXPECT_EQ(std::string(FindExecTarget(cluster_.state.jobs.at(array), 0).status().message()),
+            "job 2 (sweep) is an array and has no ranks; name an element, such as sweep.0, or a "
+            "rank of it, such as sweep.0.1. `trainyard array sweep` lists the elements");
+  EXPECT_THAT(std::string(FindJob(cluster_.state, "sweep.2").status().message()),
+              HasSubstr("the element `sweep.2` of job 2 (sweep) is not a job; elements become jobs "
+                        "when they can start"));
 }
 
 TEST_F(ExecTest, TheSessionIsRecordedWithUserAndCommand) {

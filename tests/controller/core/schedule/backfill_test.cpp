@@ -1,5 +1,6 @@
 // Jobs that start behind the head of the queue: which gangs are tried, and that no job is left out.
 #include <algorithm>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -99,12 +100,11 @@ class BackfillRandomTest : public ::testing::TestWithParam<unsigned> {
     ASSERT_EQ(promise.promised(), head->promised);
     for (const auto& [job_class, jobs] : cluster_.state.pending_classes) {
       if (jobs.contains(head->job_id)) continue;
-      const auto refusal = view.schedule.refusals.find(job_class);
-      ASSERT_NE(refusal, view.schedule.refusals.end());
+      const std::optional<Refusal> refusal = view.schedule.refusals.Find(job_class);
       const Timestamp end = LatestEnd(job_class, cluster_.now);
       const auto gangs = GangsFor(cluster_.state,
                                   {job_class.nodes, job_class.slots_per_node, v1::DEVICE_KIND_CPU});
-      EXPECT_EQ(refusal->second, gangs.empty() ? Refusal::kSlots : Refusal::kDelaysHead);
+      EXPECT_EQ(refusal, gangs.empty() ? Refusal::kSlots : Refusal::kDelaysHead);
       for (const Gang& gang : gangs) {
         EXPECT_FALSE(promise.Allows(gang, end)) << "job " << *jobs.begin();
       }

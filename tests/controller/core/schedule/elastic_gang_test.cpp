@@ -10,7 +10,7 @@
 #include "controller/core/state/attempts/gang.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/jobspec/node_range.h"
+#include "proto/jobspec/fields/node_range.h"
 #include "tests/controller/core/elastic_fixture.h"
 
 namespace trainyard::controller {
@@ -120,6 +120,19 @@ TEST_F(ElasticGangTest, BehindTheHeadItTakesOnlyNodesThatTheHeadCanSpare) {
   const int64_t job = cluster_.Submit(ElasticSpec("job", 2, 8));
   cluster_.RunJob(job);
   EXPECT_EQ(SizeOf(job), 2) << "the head needs 6 of 8 nodes when `first` ends";
+  cluster_.ExitAll(first, 0);
+  cluster_.ClearAll(first);
+  EXPECT_EQ(cluster_.StateOf(head), v1::JOB_STATE_STARTING);
+}
+
+TEST_F(ElasticGangTest, BehindTheHeadItLeavesTheHeadItsPartOfTheLimit) {
+  AddNodes("abcdefgh");
+  LimitQueue(10);
+  const int64_t first = Run(TestSpec("first", 3, 1));
+  const int64_t head = cluster_.Submit(TestSpec("head", 6, 1));
+  const int64_t job = cluster_.Submit(ElasticSpec("job", 1, 8));
+  cluster_.RunJob(job);
+  EXPECT_EQ(SizeOf(job), 1) << "`first` has 3 of 10 slots, and the head needs 6 of them";
   cluster_.ExitAll(first, 0);
   cluster_.ClearAll(first);
   EXPECT_EQ(cluster_.StateOf(head), v1::JOB_STATE_STARTING);

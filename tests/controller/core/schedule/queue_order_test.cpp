@@ -1,5 +1,11 @@
 #include "controller/core/schedule/queue_order.h"
 
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
 #include "controller/core/apply/apply.h"
 #include "controller/core/state/slots/slot_ledger.h"
 #include "gmock/gmock.h"
@@ -145,6 +151,47 @@ TEST_F(QueueOrderTest, AClosedClassIsSkipped) {
   jobs.Advance();
   EXPECT_EQ(jobs.front().job_id, 4);
   jobs.Advance();
+  EXPECT_TRUE(jobs.empty());
+}
+
+// Classes of one queue and user that differ in their size stand next to each other in the index,
+// and so do those of a user with equal usage. All of them have one rank, so the numbers decide.
+TEST_F(QueueOrderTest, ClassesOfEqualStandingHaveOneRank) {
+  const int64_t first = Submit("ada"), second = Submit("grace"),
+                third = Submit("ada", "default", 1);
+  const int64_t fourth = Submit("ada");
+  const std::vector<ClassRank> classes =
+      RankClasses(cluster_.state, v1::DEVICE_KIND_CPU, cluster_.now);
+  ASSERT_EQ(classes.size(), 3U);
+  EXPECT_EQ(classes[0].job_class->priority, 1);
+  EXPECT_EQ(classes[0].rank, 0);
+  EXPECT_EQ(classes[1].rank, 1);
+  EXPECT_EQ(classes[2].rank, 1);
+  std::set<std::size_t> positions;
+  for (const ClassRank& place : classes) positions.insert(place.position);
+  EXPECT_EQ(positions, (std::set<std::size_t>{0, 1, 2}));
+  EXPECT_THAT(Order(), ElementsAre(third, first, second, fourth));
+}
+
+TEST_F(QueueOrderTest, TheShortestHoldsAreTakenFirst) {
+  cluster_.AddNode("a", 1);
+  const auto submit = [&](const std::string& name, int64_t limit_s) {
+    v1::JobSpec spec = TestSpec(name, 1, 1);
+    if (limit_s > 0) spec.mutable_time_limit()->set_seconds(limit_s);
+    return cluster_.Submit(spec);
+  };
+  const int64_t endless = submit("endless", 0), day = submit("day", 86'400);
+  const int64_t hour = submit("hour", 3600), other_hour = submit("other-hour", 3600);
+  const int64_t minute = submit("minute", 60);
+  const std::vector<ClassRank> classes =
+      RankClasses(cluster_.state, v1::DEVICE_KIND_CPU, cluster_.now);
+  OrderedJobs jobs(classes);
+  ASSERT_EQ(jobs.front().job_id, endless);
+  std::vector<int64_t> taken;
+  for (const OrderedJobs::Next& next : jobs.TakeShortestFirst()) taken.push_back(next.job_id);
+  // Two jobs of an hour are one class, of which the first is next.
+  EXPECT_THAT(taken, ElementsAre(minute, hour, day, endless));
+  EXPECT_LT(hour, other_hour);
   EXPECT_TRUE(jobs.empty());
 }
 

@@ -19,8 +19,8 @@
 namespace trainyard::controller {
 
 // The data of kMemory is lost with the object. Reopen therefore keeps the object. All other kinds
-// are durable.
-enum class StoreKind { kMemory, kSqlite, kPostgres };
+// are durable. kSimulated is the event log of tests/simulation/store.
+enum class StoreKind { kMemory, kSqlite, kPostgres, kSimulated };
 
 // Opens or creates the store of an interface in the directory.
 template <typename Interface>
@@ -61,6 +61,11 @@ inline auto EveryStore() {
   return testing::Values(StoreKind::kMemory, StoreKind::kSqlite, StoreKind::kPostgres);
 }
 
+inline auto EveryEventLog() {
+  return testing::Values(StoreKind::kMemory, StoreKind::kSqlite, StoreKind::kPostgres,
+                         StoreKind::kSimulated);
+}
+
 inline auto DurableStores() { return testing::Values(StoreKind::kSqlite, StoreKind::kPostgres); }
 
 inline std::string StoreName(const testing::TestParamInfo<StoreKind>& info) {
@@ -69,6 +74,8 @@ inline std::string StoreName(const testing::TestParamInfo<StoreKind>& info) {
       return "Memory";
     case StoreKind::kSqlite:
       return "Sqlite";
+    case StoreKind::kSimulated:
+      return "Simulated";
     default:
       return "Postgres";
   }

@@ -232,7 +232,7 @@ TEST_P(DurableEventLogTest, EachProcessHasItsOwnTerm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, DurableEventLogTest, DurableStores(), StoreName);
-INSTANTIATE_TEST_SUITE_P(, EventLogTest, EveryStore(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, EventLogTest, EveryEventLog(), StoreName);
 
 }  // namespace
 }  // namespace trainyard::controller

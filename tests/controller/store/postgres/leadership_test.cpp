@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "controller/store/postgres/leader_rule.h"
+#include "controller/store/leader/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "tests/controller/store/child_process.h"
@@ -28,20 +28,6 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using testing::HasSubstr;
 
-TEST(LeaderRuleTest, ACandidateWithTheLockTakesOver) {
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 0, .has_lock = true}), CandidateStep::kTakeOver);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 2'499, .has_lock = false}), CandidateStep::kWait);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = 2'500, .has_lock = false}),
-            CandidateStep::kEndSessionAndTakeOver);
-  EXPECT_EQ(NextStepOf({.unrenewed_ms = -3'600'000, .has_lock = false}), CandidateStep::kWait)
-      << "the clock of the database was set back";
-}
-
-TEST(LeaderRuleTest, ALeaderStopsAnsweringBeforeACandidateMayTakeOver) {
-  EXPECT_FALSE(MayBeReplaced(kRenewEveryMs * 3));
-  EXPECT_TRUE(MayBeReplaced(kTakeOverAfterMs - kRenewEveryMs));
-}
-
 class PostgresLeadershipTest : public PostgresFixture {
  protected:
   void SetUp() override {
@@ -51,7 +37,7 @@ class PostgresLeadershipTest : public PostgresFixture {
   }
 
   std::unique_ptr<Leadership> Open(const std::string& holder) const {
-    auto leadership = Leadership::Open(settings(), holder);
+    auto leadership = Leadership::Open(settings(), holder, "1.0");
     EXPECT_TRUE(leadership.ok()) << leadership.status();
     return leadership.ok() ? *std::move(leadership) : nullptr;
   }
@@ -211,6 +197,39 @@ TEST_F(PostgresLeadershipTest, ALeaderWhoseSessionEndedExits) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("term 1"));
 }
 
+// A candidate gets the lock at once, so the leader must not answer until its next renewal.
+TEST_F(PostgresLeadershipTest, ALeaderWhoseSessionEndedMayNotAnswer) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  EXPECT_TRUE(leader->MayAnswer());
+  const auto start = steady_clock::now();
+  const auto other = Connect();
+  ASSERT_TRUE(other->Run("SELECT pg_terminate_backend(session::int) FROM leader").ok());
+  while (leader->MayAnswer() && steady_clock::now() < start + std::chrono::seconds(30)) {
+    ASSERT_TRUE(other->Run("SELECT pg_sleep(0.001)").ok());
+  }
+  EXPECT_LT(steady_clock::now() - start, milliseconds(kRenewEveryMs));
+}
+
+// After a restart of the server, a leader that is cut off from it may still answer callers.
+TEST_F(PostgresLeadershipTest, AnUnseenLeaderIsReplacedOnceItNoLongerAnswers) {
+  auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto renewed = steady_clock::now();
+  leader = nullptr;
+  const auto same_address = Open("first");
+  EXPECT_LT(StepUntilLeader(*same_address), milliseconds(kTakeOverAfterMs - kRenewEveryMs))
+      << "its predecessor has ended";
+  ASSERT_TRUE(Connect()->RunScript("UPDATE leader SET holder = 'another'").ok());
+  // Waits for the end of the session.
+  ASSERT_TRUE(Connect()->Run("SELECT pg_terminate_backend(session::int, 5000) FROM leader").ok());
+  const auto candidate = Open("next");
+  StepUntilLeader(*candidate);
+  EXPECT_EQ(candidate->term(), 3);
+  EXPECT_FALSE(candidate->ContinuesLog());
+  EXPECT_GE(steady_clock::now() - renewed, milliseconds(kTakeOverAfterMs - kRenewEveryMs));
+}
+
 TEST_F(PostgresLeadershipTest, ALeaderThatLostItsRowExits) {
   const auto leader = Open("first");
   ASSERT_TRUE(leader->Step().ok());
@@ -229,6 +248,80 @@ TEST_F(PostgresLeadershipTest, ACandidateSurvivesARestartOfTheDatabase) {
   EXPECT_EQ(candidate->term(), 1);
 }
 
+TEST_F(PostgresLeadershipTest, ALeaderListsItsStandbys) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  EXPECT_TRUE(leader->Standbys()->empty()) << "a leader is no standby";
+  const auto standby = Leadership::Open(settings(), "second", "2.0");
+  ASSERT_TRUE((*standby)->Step().ok());
+  const auto listed = leader->Standbys();
+  ASSERT_TRUE(listed.ok()) << listed.status();
+  ASSERT_EQ(listed->size(), 1u);
+  EXPECT_EQ(listed->front().address, "second");
+  EXPECT_EQ(listed->front().version, "2.0");
+  EXPECT_TRUE(listed->front().is_ready);
+  ASSERT_TRUE(Connect()->RunScript("UPDATE standby SET reported = reported - interval '2 s'").ok());
+  EXPECT_FALSE(leader->Standbys()->front().is_ready);
+  ASSERT_TRUE(
+      Connect()->RunScript("UPDATE standby SET reported = reported - interval '2 min'").ok());
+  EXPECT_TRUE(leader->Standbys()->empty());
+}
+
+TEST_F(PostgresLeadershipTest, OnlyRunningControllersAreStandbys) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto command = Leadership::Open(settings(), "a command");
+  ASSERT_TRUE((*command)->Step().ok());
+  EXPECT_TRUE(leader->Standbys()->empty()) << "a command does not serve";
+  auto standby = Open("second");
+  ASSERT_TRUE(standby->Step().ok());
+  EXPECT_EQ(leader->Standbys()->size(), 1u);
+  standby.reset();
+  EXPECT_TRUE(leader->Standbys()->empty()) << "it has stopped";
+}
+
+TEST_F(PostgresLeadershipTest, TheNamedSuccessorLeadsAfterTheLeader) {
+  auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto successor = Open("second");
+  const auto other = Open("third");
+  ASSERT_TRUE(successor->Step().ok());
+  ASSERT_TRUE(other->Step().ok());
+  ASSERT_TRUE(leader->NameSuccessor("second").ok());
+  leader.reset();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(other->Step().ok());
+  EXPECT_EQ(other->term(), 0) << "it yields";
+  StepUntilLeader(*successor);
+  EXPECT_EQ(successor->term(), 2);
+  ASSERT_TRUE(other->Step().ok());
+  EXPECT_EQ(other->leader(), "second");
+  EXPECT_TRUE(Connect()->QueryInt64("SELECT COUNT(*) FROM leader WHERE successor = ''").value() ==
+              1)
+      << "a later failure of the new leader is an ordinary one";
+}
+
+TEST_F(PostgresLeadershipTest, ADeadSuccessorDelaysTheOthersOnlyForAShortTime) {
+  auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto successor = Open("second");
+  const auto other = Open("third");
+  ASSERT_TRUE(successor->Step().ok());
+  ASSERT_TRUE(other->Step().ok());
+  ASSERT_TRUE(leader->NameSuccessor("second").ok());
+  leader.reset();
+  ASSERT_TRUE(other->Step().ok());
+  EXPECT_EQ(other->term(), 0) << "the successor has reported just now";
+  EXPECT_LE(StepUntilLeader(*other), milliseconds(kSuccessorWaitMs + 1'000));
+  EXPECT_EQ(other->term(), 2);
+}
+
+TEST_F(PostgresLeadershipTest, OnlyALeaderNamesASuccessor) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  ASSERT_TRUE(Connect()->RunScript("UPDATE leader SET term = 7").ok());
+  EXPECT_TRUE(absl::IsAborted(leader->NameSuccessor("second")));
+}
+
 TEST_F(PostgresLeadershipTest, AForeignUserNeedsTheRightToEndSessions) {
   const auto admin = Connect();
   const std::string schema(admin->Query("SELECT current_schema()::text::bytea")->Bytes(0, 0));
@@ -236,7 +329,8 @@ TEST_F(PostgresLeadershipTest, AForeignUserNeedsTheRightToEndSessions) {
     EXPECT_TRUE(
         admin
             ->RunScript(absl::StrCat("CREATE ROLE ", user, " LOGIN; GRANT USAGE ON SCHEMA ", schema,
-                                     " TO ", user, "; GRANT SELECT, UPDATE ON leader TO ", user))
+                                     " TO ", user, "; GRANT SELECT, UPDATE ON leader TO ", user,
+                                     "; GRANT SELECT, INSERT, UPDATE, DELETE ON standby TO ", user))
             .ok());
     return absl::StrCat(server().SettingsFor(user), " options='-c search_path=", schema, "'");
   };

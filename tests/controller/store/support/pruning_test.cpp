@@ -219,7 +219,7 @@ TEST_P(PrunedEvents, OldFinishedDeletionsGoWithEventsOfNodes) {
   EXPECT_EQ(store_->ReadEventsBefore(0, 0, 10)->size(), 3U);
 }
 
-INSTANTIATE_TEST_SUITE_P(, PrunedEvents, EveryStore(), StoreName);
+INSTANTIATE_TEST_SUITE_P(, PrunedEvents, EveryEventLog(), StoreName);
 INSTANTIATE_TEST_SUITE_P(, PrunedMetrics, EveryStore(), StoreName);
 INSTANTIATE_TEST_SUITE_P(, PrunedLogs, EveryStore(), StoreName);
 

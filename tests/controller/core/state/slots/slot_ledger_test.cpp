@@ -44,6 +44,8 @@ TEST(SlotLedgerTest, RebuildingDropsStaleEntriesOfEachIndex) {
   state.job_by_checkpoint_dir["/gone"] = 9;
   state.free_nodes[v1::DEVICE_KIND_CPU][7].insert("gone");
   state.rendezvous_in_use.insert({"gone", 1});
+  state.run_ends[9] = {.attempt = 1};
+  state.slot_rows.push_back({.node_id = "gone"});
   state.nodes.at("a").live_jobs.insert(9);
   state.nodes.at("a").uncleared.insert({9, 1});
   RebuildIndexes(state);
@@ -73,6 +75,21 @@ TEST(SlotLedgerTest, SlotsOfASnapshotWithoutUsagesCountFromNowOn) {
   EXPECT_EQ(usage.held, 2);
   EXPECT_EQ(UsageAt(usage, newest), 0);
   EXPECT_GT(UsageAt(usage, newest + 1000), 0);
+}
+
+TEST(SlotLedgerTest, SlotsOfASnapshotWithoutAClockCountFromThePlacement) {
+  TestCluster cluster;
+  cluster.AddNode("a", 2);
+  const int64_t job = cluster.Submit("job", 1, 2);
+  cluster.RunJob(job);
+  const Timestamp placed = cluster.Attempt(job).placed_time_ms();
+  cluster.state.usages.clear();
+  cluster.state.clock.Clear();
+  RebuildIndexes(cluster.state);
+  const Usage& usage = cluster.state.usages.at({v1::DEVICE_KIND_CPU, "default", "ada"});
+  EXPECT_EQ(UsageAt(usage, placed), 0);
+  EXPECT_LE(UsageAt(usage, placed + 1000), 2 * 1000) << "two slots for a second";
+  EXPECT_GT(UsageAt(usage, placed + 1000), 0);
 }
 
 TEST(SlotLedgerTest, ANodeWithoutEvidenceIsNotBlamed) {
