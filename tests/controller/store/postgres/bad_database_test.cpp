@@ -143,7 +143,7 @@ TEST_F(PostgresBadDatabaseTest, ALeadershipThatChangesAgainAndAgainLosesNothing)
   ASSERT_TRUE(Connect()->RunScript("CREATE TABLE written (term bigint)").ok());
   const auto writer = Connect();
   for (int round = 1; round <= kTerms; ++round) {
-    const auto leader = Leadership::Open(settings(), absl::StrCat("c", round % 2));
+    const auto leader = Leadership::Open(settings(), absl::StrCat("c", round % 2), "0.1.0");
     ASSERT_TRUE(leader.ok()) << leader.status();
     // The session of the leader before may still be ending.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
