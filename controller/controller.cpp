@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <future>
 #include <string>
 #include <thread>
@@ -46,7 +45,6 @@
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
 #include "proto/access/local_socket.h"
-#include "proto/jobspec/fields/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 

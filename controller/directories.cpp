@@ -4,7 +4,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
-#include "proto/jobspec/reader.h"
+#include "proto/jobspec/fields/reader.h"
 
 namespace trainyard::controller {
 
