@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/leader/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
-#include "controller/store/postgres/postgres_probe.h"
 
 namespace trainyard::controller {
 namespace {
@@ -97,7 +96,7 @@ absl::Status Leadership::Connect() {
   kernel_.SessionOpened();
   TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
   socket_.Reset(dup(database_->socket()));
-  return MarkController(kernel_.holder(), *database_);
+  return absl::OkStatus();
 }
 
 bool Leadership::SessionHasEnded() const {
