@@ -42,7 +42,10 @@ function ReserveDialog({ onClose }: { onClose: () => void }) {
   return (
     <Confirm
       title="Reserve nodes"
-      text="From the start to the end, only the chosen jobs start on the nodes. Before the start, no other job starts there that could run beyond it."
+      text={
+        'From the start to the end, only the chosen jobs start on the nodes. Before the start, no ' +
+        'other job starts there that could run beyond it.'
+      }
       commandLine={reservationCommand(draft)}
       button="Reserve nodes"
       ready={canReserve(draft)}

@@ -58,7 +58,10 @@ function TopologyDialog({ onClose }: { onClose: () => void }) {
   return (
     <Confirm
       title="Set the topology?"
-      text="The file replaces the whole topology. Running jobs keep their nodes. A file with the line “groups: []” removes the topology."
+      text={
+        'The file replaces the whole topology. Running jobs keep their nodes. A file with the line ' +
+        '“groups: []” removes the topology.'
+      }
       commandLine="trainyard topology set FILE"
       button="Set topology"
       ready={text.trim() !== ''}
