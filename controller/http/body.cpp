@@ -418,7 +418,10 @@ absl::StatusOr<v1::SetTopologyRequest> ReadTopologyBody(const std::string& body)
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_topology_file(), TextOf(json, "topology_file"));
   const auto topology = json.find("topology");
-  if (topology == json.end() && !request.topology_file().empty()) return request;
+  if (!request.topology_file().empty()) {
+    if (topology == json.end()) return request;
+    return absl::InvalidArgumentError("set either topology or topology_file, not both");
+  }
   // A missing key must not remove the topology.
   if (topology == json.end() || !topology->is_object() || !topology->contains("groups")) {
     return absl::InvalidArgumentError(kTopologyForm);
