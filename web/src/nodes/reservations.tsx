@@ -8,6 +8,7 @@ import type {
   NodeReservation,
 } from '../api/types';
 import { clockTime, duration } from '../format/time';
+import { sentence } from '../format/words';
 import { Choice } from '../ui/choice';
 import { Confirm } from '../ui/confirm';
 import { Field } from '../ui/field';
@@ -55,7 +56,7 @@ function ReserveDialog({ onClose }: { onClose: () => void }) {
         const name = draft.name.trim();
         const body = { reservation: reservationOf(draft, serverNow.peek()) };
         const { warnings } = await postJson<CreateReservationResponse>(pathOf(name), body);
-        return [`The reservation ${name} was created.`, ...warnings];
+        return [`The reservation ${name} was created.`, ...warnings.map(sentence)];
       }}
     >
       {(problemAt) => (

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { asRequestError, postJson } from '../api/client';
 import { capabilities, serverNow } from '../api/store';
 import type { GetTopologyResponse, SetTopologyResponse } from '../api/types';
+import { sentence } from '../format/words';
 import { Confirm } from '../ui/confirm';
 import { TextArea } from '../ui/field';
 import { useLoad } from '../ui/load';
@@ -71,7 +72,7 @@ function TopologyDialog({ onClose }: { onClose: () => void }) {
       act={async () => {
         const body = { topology_file: text };
         const { topology, warnings } = await postJson<SetTopologyResponse>('/topology', body);
-        return [...(topology ? [changedText(topology)] : []), ...warnings];
+        return [...(topology ? [changedText(topology)] : []), ...warnings.map(sentence)];
       }}
     >
       {(problemAt) => <FileField text={text} problem={problemAt('file')} onText={setText} />}
