@@ -228,12 +228,7 @@ TEST_F(FailoverTest, NothingAcknowledgedIsLost) {
     EXPECT_TRUE(cluster_->WaitForStep(chaos.id(), step + 1)) << cluster_->DaemonLogs() << Logs();
   }
   Print(times);
-  const v1::Job job = chaos.Finish();
-  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
-  EXPECT_EQ(job.attempts_size(), 1) << "a fail-over ends no attempt";
-  std::string wrong;
-  EXPECT_TRUE(Eventually([&] { return (wrong = chaos.WhatIsWrong(job)).empty(); }, Seconds(30)))
-      << wrong;
+  ASSERT_NO_FATAL_FAILURE(chaos.FinishInOneAttempt("a fail-over ends no attempt"));
   CheckSmallJobs();
   CheckTerms(failovers);
 }
