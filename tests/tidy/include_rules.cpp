@@ -61,8 +61,8 @@ std::vector<IncludeRule> ApiRules() {
           room("cluster", {"context"})};
 }
 
-// The folders of data/prepare. Every folder may include the folders below it in this list, and all other
-// folders of data/ except data/pipeline.
+// The folders of data/prepare. Every folder may include the folders below it in this list, and all
+// other folders of data/ except data/pipeline.
 std::vector<IncludeRule> PrepareRules() {
   const std::vector<std::string> below = {
       "data/unicode", "data/split",           "data/bpe",       "data/bpe_training",
@@ -147,7 +147,7 @@ std::vector<IncludeRule> DataRules() {
        {"data/report", "data/stages", "data/documents", "data/input", "data/tokens",
         "data/tokenizer", "proto/support"}},
       {"data", {"data", "proto/process", "proto/support"}},
-      // The command line starts the program; only the program's main file calls the folders.
+      // The command line starts the program; only the program's main file calls other folders.
       {"cli/data", {"cli/data", "cli/process", "data/prepare", "data/pipeline"}},
   };
 }
