@@ -102,7 +102,7 @@ absl::Status ReadReplicas(PostgresDatabase& database, v1::DatabaseStatus& status
 
 absl::Status ReadStandbys(PostgresDatabase& database, int64_t now_ms,
                           std::vector<v1::StandbyController>& standbys) {
-  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database.Query(kConnectedStandbys));
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database.Query(kStandbys));
   for (int row = 0; row < rows.size(); ++row) {
     v1::StandbyController& standby = standbys.emplace_back();
     standby.set_address(Text(rows, row, 0));
