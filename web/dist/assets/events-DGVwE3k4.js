@@ -1,1 +1,0 @@
-import{W as e,i as t,qt as n,tr as r}from"./shared-DKZec1VB.js";function i(){return e(r,{children:[e(`div`,{class:`page-head`,children:e(`h1`,{children:`Events`})}),e(t,{path:`/events`,tick:n.value.events?.[0]?.sequence??0,streamed:n.value.events})]})}export{i as Events};
