@@ -49,7 +49,8 @@ int NamedLine(const std::string& comment) {
   static const std::regex form("line (\\d+): .*");
   std::smatch found;
   int line = 0;
-  if (std::regex_match(comment, found, form)) EXPECT_TRUE(absl::SimpleAtoi(found[1].str(), &line));
+  if (!std::regex_match(comment, found, form)) return 0;
+  EXPECT_TRUE(absl::SimpleAtoi(found[1].str(), &line));
   return line;
 }
 
@@ -73,7 +74,7 @@ TEST(GuidesTest, EachLineOfAJobFileIsExplained) {
     for (const std::string& line : LinesOf(job->explained)) {
       const std::size_t comment = line.rfind("  # ");
       const bool is_section = comment == std::string::npos;
-      if (is_section) EXPECT_EQ(line.back(), ':') << line;
+      EXPECT_EQ(is_section, line.back() == ':') << line;
       if (!is_section) CheckComment(line.substr(comment + 4), file);
       absl::StrAppend(&values, line.substr(0, line.find_last_not_of(' ', comment) + 1), "\n");
     }
