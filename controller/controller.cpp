@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <future>
 #include <string>
 #include <thread>
@@ -22,6 +21,7 @@
 #include "controller/code_cleaner.h"
 #include "controller/core/observations/observe.h"
 #include "controller/database_monitor.h"
+#include "controller/directories.h"
 #include "controller/front_door.h"
 #include "controller/history_check.h"
 #include "controller/hooks/hook_sender.h"
@@ -45,7 +45,6 @@
 #include "controller/worker_sessions.h"
 #include "proto/access/address.h"
 #include "proto/access/local_socket.h"
-#include "proto/jobspec/fields/reader.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -59,27 +58,6 @@ constexpr int kReaderQueue = 1000;
 constexpr std::chrono::seconds kCallGrace{2};
 // The maximum time for which a hook waits for the name of a job.
 constexpr std::chrono::seconds kNameWait{2};
-
-absl::StatusOr<std::string> AbsolutePath(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(path, error);
-  if (error) return absl::InvalidArgumentError(absl::StrCat(path, ": ", error.message()));
-  return absolute.lexically_normal().string();
-}
-
-// Returns the checkpoint directory of jobs that do not set checkpoint.dir. A configured directory
-// need not exist on this machine, because only workers use it.
-absl::StatusOr<std::string> CheckpointRoot(const ControllerOptions& options) {
-  return AbsolutePath(options.checkpoint_root.empty() ? options.data_dir + "/checkpoints"
-                                                      : options.checkpoint_root);
-}
-
-// Returns the directories of the recipes that are installed with this program.
-std::vector<std::string> RecipeDirectories() {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? std::vector<std::string>() : RecipeDirectoriesOf(program.parent_path().string());
-}
 
 StoreOperation OperationOf(Ingest::Write write) {
   return write == Ingest::Write::kMetrics ? StoreOperation::kAppendMetrics
@@ -223,6 +201,7 @@ struct Controller::Parts {
     AddSpaceSamples(pruner.Space(), set);
     AddScrubSamples(scrubber.Report(), set);
     v1::GetServerInfoResponse info = api.server_info;
+    info.set_revision(stores.events->NewestMark().sequence());
     database.AddTo(info);
     AddDatabaseSamples(info, set);
     AddCertificateSample(door.certificate.expires_ms(), set);
@@ -237,7 +216,7 @@ struct Controller::Parts {
     for (v1::StoreScrub& scrub : scrubber.Report()) *answer.add_scrubs() = std::move(scrub);
     for (v1::HookStatus& hook : hooks.Report()) *answer.add_hooks() = std::move(hook);
     database.AddTo(answer);
-    for (std::string& warning : DatabaseWarnings(answer, clock.Now())) {
+    for (std::string& warning : DatabaseWarnings(answer)) {
       answer.add_warnings(std::move(warning));
     }
   }

@@ -47,8 +47,12 @@ constexpr MetricInfo kStreamsDropped{"trainyard_http_streams_dropped_total",
 constexpr MetricInfo kLeaderTerm{
     "trainyard_leader_term",
     "Term of the leading controller. A take-over by another controller begins the next term."};
-constexpr MetricInfo kStandbyControllers{"trainyard_standby_controllers",
-                                         "Standbys with a session on the database."};
+constexpr MetricInfo kStandbyControllers{
+    "trainyard_standby_controllers",
+    "Standbys that can take over: their newest report in the database is recent."};
+constexpr MetricInfo kStandbyBehind{
+    "trainyard_standby_behind_events",
+    "Most events of the log that a standby with recent reports has not applied in advance."};
 constexpr MetricInfo kDatabaseRead{
     "trainyard_database_readable",
     "1 if the newest read of the state of the database server succeeded, else 0."};
@@ -71,6 +75,20 @@ constexpr MetricInfo kReplicaLag{"trainyard_database_replica_lag_seconds",
 constexpr MetricInfo kReplicaBehind{
     "trainyard_database_replica_behind_bytes",
     "Most bytes of the write-ahead log that a replica has not applied."};
+
+// The facts are as old as their newest read, so reports count from that time.
+void AddStandbySamples(const v1::GetServerInfoResponse& info, MetricSet& metrics) {
+  int ready = 0;
+  uint64_t behind = 0;
+  for (const v1::StandbyController& standby : info.standbys()) {
+    if (!IsReady(standby, info.database().read_ms())) continue;
+    ++ready;
+    if (standby.position() == 0 || standby.position() >= info.revision()) continue;
+    behind = std::max(behind, info.revision() - standby.position());
+  }
+  metrics.Add(kStandbyControllers, {}, ready);
+  metrics.Add(kStandbyBehind, {}, static_cast<double>(behind));
+}
 
 void AddReplicaSamples(const v1::DatabaseStatus& database, MetricSet& metrics) {
   std::map<std::string, int> by_state;
@@ -135,7 +153,7 @@ void AddDatabaseSamples(const v1::GetServerInfoResponse& info, MetricSet& metric
   const v1::DatabaseStatus& database = info.database();
   metrics.Add(kDatabaseRead, {}, database.error().empty() ? 1 : 0);
   if (database.read_ms() == 0) return;
-  metrics.Add(kStandbyControllers, {}, info.standbys_size());
+  AddStandbySamples(info, metrics);
   metrics.Add(kDatabaseDurable, {}, SurvivesCrash(database) ? 1 : 0);
   metrics.Add(kDatabaseSize, {}, static_cast<double>(database.size_bytes()));
   metrics.Add(kDatabaseConnections, {}, static_cast<double>(database.connections()));

@@ -68,6 +68,7 @@ class BatchOptions {
   }
 
   std::map<std::string, std::string> Finish() {
+    draft_.At(0, "options of #SBATCH");
     SpreadOverNodes();
     host_.SetCounts(tasks_, gpus_);
     time_.Finish();
@@ -76,6 +77,7 @@ class BatchOptions {
     } else if (tasks_ > 1) {
       draft_.Set("resources.slots_per_node", absl::StrCat(tasks_));
     }
+    draft_.At(0, "");
     const std::string nodes = absl::StrCat(draft_.Whole("resources.nodes").value_or(1));
     std::map<std::string, std::string> variables = {{"SLURM_NNODES", nodes},
                                                     {"SLURM_JOB_NUM_NODES", nodes}};
@@ -103,6 +105,7 @@ class BatchOptions {
   }
 
   void Apply(const std::string& option, const std::string& value, int line) {
+    draft_.At(line, absl::StrCat("#SBATCH --", option));
     const std::string text = absl::StrCat("#SBATCH --", option, value.empty() ? "" : "=", value);
     if (time_.Take(option, value, text, line)) return;
     if (host_.Take(option, value, text, line)) return;

@@ -10,7 +10,10 @@ absl::StatusOr<KeyCounts> ReadConfigTree(const ConfigReader& reader, const Sourc
                                          JobDraft& draft) {
   TRAINYARD_ASSIGN_OR_RETURN(const SourceTree prepared, reader.prepare(tree));
   const KeyCounts counts = Translate(prepared, reader.table(), draft);
-  TRAINYARD_RETURN_IF_ERROR(reader.read(prepared, draft));
+  draft.FollowReads(&prepared);
+  const absl::Status read = reader.read(prepared, draft);
+  draft.FollowReads(nullptr);
+  TRAINYARD_RETURN_IF_ERROR(read);
   NameLeftOut(prepared, reader.table(), draft);
   return counts;
 }

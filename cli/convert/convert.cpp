@@ -105,7 +105,9 @@ class SourceReader {
 void TakeCluster(const ConvertRequest& request, JobDraft& draft) {
   if (request.nodes <= 0 && request.per_node <= 0) return;
   draft.BeginSource("the options of the command line");
+  draft.At(0, "--nodes");
   if (request.nodes > 0) draft.Set("resources.nodes", absl::StrCat(request.nodes));
+  draft.At(0, "--per-node");
   if (request.per_node > 0) draft.Set("resources.slots_per_node", absl::StrCat(request.per_node));
 }
 
@@ -140,8 +142,15 @@ absl::StatusOr<ConvertedJob> ConvertToJob(const ConvertRequest& request) {
   }
   FinishDraft(draft);
   const std::string name = NameOf(request, draft);
+  std::string origin = "the input has no name";
+  if (!request.name.empty()) {
+    origin = "--name";
+  } else if (const auto found = draft.settings().find("name"); found != draft.settings().end()) {
+    origin = found->second.origin;
+  }
   draft.Erase("name");
-  return ConvertedJob{JobFileOf(draft, name), draft.Notes()};
+  return ConvertedJob{JobFileOf(draft, name), ExplainedJobFileOf(draft, name, origin),
+                      draft.Notes()};
 }
 
 std::vector<std::string> ConvertFormats() { return FormatNames(); }

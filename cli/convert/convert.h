@@ -34,6 +34,7 @@ struct ConvertRequest {
 
 struct ConvertedJob {
   std::string text;                // YAML.
+  std::string explained;           // The text with a comment in each line: the origin of the value.
   std::vector<std::string> notes;  // Such as "line 7: --foo 3: ...", sorted by line.
 };
 

@@ -38,7 +38,9 @@ void TakeSecret(const EnvironmentValue& variable, JobDraft& draft) {
   }
   if (std::find(secrets.begin(), secrets.end(), variable.name) != secrets.end()) return;
   secrets.push_back(variable.name);
+  draft.At(variable.line, variable.name);
   draft.SetList("secrets", secrets);
+  draft.At(0, "");
   draft.Note(
       variable.line,
       absl::StrCat(variable.name,
@@ -67,7 +69,9 @@ void TakeEnvironment(const EnvironmentValue& variable, JobDraft& draft) {
         absl::StrCat("export ", variable.name, "=", variable.value, ": the value of ",
                      variable.open, " is not in the script; set env.", variable.name));
   }
+  draft.At(variable.line, variable.name);
   draft.Set(absl::StrCat("env.", variable.name), variable.value);
+  draft.At(0, "");
 }
 
 }  // namespace trainyard::cli

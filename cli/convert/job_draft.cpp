@@ -1,14 +1,29 @@
 #include "cli/convert/job_draft.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cli/convert/source/source_tree.h"
+#include "proto/text/printable.h"
+#include "proto/text/utf8.h"
 
 namespace trainyard::cli {
 namespace {
+
+constexpr std::size_t kMaxPartBytes = 100;
+
+// The name of the program whose defaults apply to files of a format.
+std::string ProgramOf(const std::string& format) {
+  static const std::map<std::string, std::string> names = {
+      {"deepspeed", "DeepSpeed"}, {"determined", "Determined"},
+      {"gpt-neox", "GPT-NeoX"},   {"nemo", "NeMo"},
+      {"olmo", "OLMo"},           {"torchtitan", "torchtitan"}};
+  const auto found = names.find(format);
+  // Scripts have defaults only if they run Megatron-LM.
+  return found == names.end() ? "Megatron-LM" : found->second;
+}
 
 // Sorts before every line.
 constexpr int kFormatLine = -1;
@@ -22,18 +37,53 @@ bool IsSame(const JobDraft::Setting& a, const JobDraft::Setting& b) {
 
 }  // namespace
 
-void JobDraft::BeginSource(const std::string& name) { sources_.push_back(name); }
+void JobDraft::BeginSource(const std::string& name) {
+  sources_.push_back(name);
+  FollowReads(nullptr);
+}
+
+void JobDraft::At(int line, const std::string& part) {
+  part_line_ = line;
+  part_ = part;
+}
+
+void JobDraft::FollowReads(const SourceTree* tree) {
+  reads_ = tree;
+  if (tree != nullptr) tree->TakeLastRead();
+  At(0, "");
+}
+
+std::string JobDraft::SourceName(int source) const {
+  return source < 0 ? "" : sources_[static_cast<size_t>(source)];
+}
+
+std::string JobDraft::Origin() const {
+  int line = part_line_;
+  std::string part = part_;
+  const std::string read = reads_ == nullptr ? "" : reads_->TakeLastRead();
+  if (!read.empty()) {
+    part = read;
+    line = reads_->Line(read);
+  }
+  if (part.empty()) return "follows from other settings";
+  part = std::string(Utf8Prefix(PrintableLine(part, false), kMaxPartBytes));
+  std::string place = SourceName(source());
+  if (line > 0) absl::StrAppend(&place, place.empty() ? "" : " ", "line ", line);
+  return place.empty() ? part : absl::StrCat(place, ": ", part);
+}
 
 void JobDraft::Assume(const std::string& key, const std::string& value) {
-  if (!Has(key)) settings_[key] = {{value}, false, true, source()};
+  if (reads_ != nullptr) reads_->TakeLastRead();
+  if (Has(key)) return;
+  settings_[key] = {{value}, false, true, source(), absl::StrCat("default of ", program_)};
 }
 
 void JobDraft::Set(const std::string& key, const std::string& value) {
-  if (!value.empty()) Put(key, {{value}, false, false, source()});
+  if (!value.empty()) Put(key, {{value}, false, false, source(), Origin()});
 }
 
 void JobDraft::SetList(const std::string& key, const std::vector<std::string>& values) {
-  Put(key, {values, true, false, source()});
+  Put(key, {values, true, false, source(), Origin()});
 }
 
 void JobDraft::Put(const std::string& key, Setting setting) {
@@ -67,6 +117,7 @@ std::optional<double> JobDraft::Number(const std::string& key) const {
 void JobDraft::Note(int line, const std::string& text) { notes_.push_back({source(), line, text}); }
 
 void JobDraft::SetFormat(const std::string& name, const std::string& reason) {
+  program_ = ProgramOf(name);
   formats_.push_back({source(), kFormatLine, absl::StrCat("format: ", name, ", because ", reason)});
 }
 
@@ -102,7 +153,7 @@ std::vector<std::string> JobDraft::Notes() const {
   });
   std::vector<std::string> notes;
   for (const LineNote& note : sorted) {
-    std::string place = note.source < 0 ? "" : sources_[static_cast<size_t>(note.source)];
+    std::string place = SourceName(note.source);
     if (note.line > 0) absl::StrAppend(&place, place.empty() ? "" : " ", "line ", note.line);
     notes.push_back(place.empty() ? note.text : absl::StrCat(place, ": ", note.text));
   }

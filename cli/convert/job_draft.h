@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/convert/source/source_tree.h"
+
 namespace trainyard::cli {
 
 class JobDraft {
@@ -19,11 +21,20 @@ class JobDraft {
     bool is_list = false;
     bool is_assumed = false;
     int source = -1;  // Index of the source file that set the value.
+    // Explains the value, for example "line 12: --lr" or "default of Megatron-LM".
+    std::string origin;
   };
 
   // Starts a source file. All later lines and notes belong to this file. If `name` is not empty,
   // each note includes the name.
   void BeginSource(const std::string& name);
+
+  // Names the part of the source from which the following settings are taken, such as line 12 and
+  // "--lr". `line`: 0 for no line. With an empty `part`, the settings follow from other settings.
+  void At(int line, const std::string& part);
+  // The following settings are taken from the values that are read from this tree. nullptr: no
+  // tree.
+  void FollowReads(const SourceTree* tree);
 
   // Sets a default of the other program. A value from a file overrides the default.
   void Assume(const std::string& key, const std::string& value);
@@ -73,6 +84,9 @@ class JobDraft {
   };
 
   int source() const { return static_cast<int>(sources_.size()) - 1; }
+  // Returns the origin of a setting that is set now.
+  std::string Origin() const;
+  std::string SourceName(int source) const;
   void Put(const std::string& key, Setting setting);
 
   std::map<std::string, Setting> settings_;
@@ -82,6 +96,10 @@ class JobDraft {
   std::map<std::pair<int, std::string>, std::vector<std::string>> left_out_;
   std::vector<LineNote> formats_;
   std::vector<std::string> refusals_;
+  int part_line_ = 0;
+  std::string part_;
+  const SourceTree* reads_ = nullptr;
+  std::string program_;  // Name of the program for which the current source was written.
 };
 
 // The reason for which the maximum number of positions is left out.

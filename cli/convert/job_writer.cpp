@@ -1,6 +1,7 @@
 #include "cli/convert/job_writer.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -55,28 +56,78 @@ std::string SectionOf(const std::string& key) {
   return dot == std::string::npos ? "" : key.substr(0, dot);
 }
 
+struct WrittenLine {
+  std::string text;
+  std::string origin;  // Empty for the name of a section.
+};
+
+std::vector<WrittenLine> LinesOf(const JobDraft& draft, const std::string& section) {
+  std::vector<WrittenLine> lines;
+  std::vector<std::string> labels;
+  std::string labels_origin;
+  for (const auto& [key, setting] : draft.settings()) {
+    if (SectionOf(key) != section) continue;
+    if (section.empty()) {
+      lines.push_back({absl::StrCat(key, ": ", ValueText(setting)), setting.origin});
+    } else if (absl::StartsWith(key, kLabels)) {
+      labels.push_back(
+          absl::StrCat(ScalarText(key.substr(sizeof(kLabels) - 1)), ": ", ValueText(setting)));
+      labels_origin = setting.origin;
+    } else {
+      lines.push_back(
+          {absl::StrCat("  ", ScalarText(key.substr(section.size() + 1)), ": ", ValueText(setting)),
+           setting.origin});
+    }
+  }
+  if (!labels.empty()) {
+    lines.push_back({absl::StrCat("  labels: {", absl::StrJoin(labels, ", "), "}"), labels_origin});
+  }
+  return lines;
+}
+
+std::vector<WrittenLine> AllLinesOf(const JobDraft& draft, const std::string& name,
+                                    const std::string& name_origin) {
+  std::vector<WrittenLine> all = {{absl::StrCat("name: ", ScalarText(name)), name_origin}};
+  const auto append = [&](std::vector<WrittenLine> lines) {
+    all.insert(all.end(), lines.begin(), lines.end());
+  };
+  append(LinesOf(draft, ""));
+  for (const std::string& section : SectionOrder()) {
+    std::vector<WrittenLine> lines = LinesOf(draft, section);
+    if (lines.empty()) continue;
+    all.push_back({section + ":", ""});
+    append(std::move(lines));
+  }
+  return all;
+}
+
 }  // namespace
 
 std::string JobFileOf(const JobDraft& draft, const std::string& name) {
-  std::string text = absl::StrCat("name: ", ScalarText(name), "\n");
-  for (const auto& [key, setting] : draft.settings()) {
-    if (SectionOf(key).empty()) absl::StrAppend(&text, key, ": ", ValueText(setting), "\n");
+  std::string text;
+  for (const WrittenLine& line : AllLinesOf(draft, name, "")) {
+    absl::StrAppend(&text, line.text, "\n");
   }
-  for (const std::string& section : SectionOrder()) {
-    std::string lines;
-    std::vector<std::string> labels;
-    for (const auto& [key, setting] : draft.settings()) {
-      if (SectionOf(key) != section) continue;
-      if (absl::StartsWith(key, kLabels)) {
-        labels.push_back(
-            absl::StrCat(ScalarText(key.substr(sizeof(kLabels) - 1)), ": ", ValueText(setting)));
-        continue;
-      }
-      absl::StrAppend(&lines, "  ", ScalarText(key.substr(section.size() + 1)), ": ",
-                      ValueText(setting), "\n");
+  return text;
+}
+
+std::string ExplainedJobFileOf(const JobDraft& draft, const std::string& name,
+                               const std::string& name_origin) {
+  // Comments begin in one column, except behind long lines.
+  constexpr std::size_t kMostColumn = 44;
+  const std::vector<WrittenLine> lines = AllLinesOf(draft, name, name_origin);
+  std::size_t column = 0;
+  for (const WrittenLine& line : lines) {
+    if (line.text.size() <= kMostColumn) column = std::max(column, line.text.size());
+  }
+  std::string text;
+  for (const WrittenLine& line : lines) {
+    text += line.text;
+    if (!line.origin.empty()) {
+      const std::size_t blanks = column - std::min(column, line.text.size()) + 2;
+      absl::StrAppend(&text, std::string(blanks, ' '), "# ", line.origin);
     }
-    if (!labels.empty()) absl::StrAppend(&lines, "  labels: {", absl::StrJoin(labels, ", "), "}\n");
-    if (!lines.empty()) absl::StrAppend(&text, section, ":\n", lines);
+    text += "\n";
   }
   return text;
 }

@@ -12,6 +12,10 @@ namespace trainyard::cli {
 // requires it.
 std::string JobFileOf(const JobDraft& draft, const std::string& name);
 
+// Returns the same YAML with the origin of each value as a comment.
+std::string ExplainedJobFileOf(const JobDraft& draft, const std::string& name,
+                               const std::string& name_origin);
+
 }  // namespace trainyard::cli
 
 #endif  // TRAINYARD_CLI_CONVERT_JOB_WRITER_H_

@@ -224,8 +224,9 @@ class LauncherReader {
 
   void Apply(const Launcher& launcher, const std::string& name, const std::string& option,
              const std::string& value, int line) {
-    const std::string text = absl::StrCat(name, " ", option.size() == 1 ? "-" : "--", option,
-                                          value.empty() ? "" : " ", value);
+    const std::string written = absl::StrCat(name, " ", option.size() == 1 ? "-" : "--", option);
+    draft_.At(line, written);
+    const std::string text = absl::StrCat(written, value.empty() ? "" : " ", value);
     if (name == "srun" && (option == "gres" || option == "gpus-per-node")) {
       return TakeGpus(option, value, text, line);
     }
@@ -297,6 +298,7 @@ class LauncherReader {
 
   // Converts the counts to numbers per node.
   void Finish() {
+    draft_.At(0, "options of the launcher");
     if (const int64_t ranks = OnNode(kAllRanks); ranks > 0) draft_.Set(kSlots, absl::StrCat(ranks));
     launched_.tasks_on_node = counts_.contains(kNodeTasks) ? counts_[kNodeTasks] : OnNode(kTasks);
     const int64_t tasks = launched_.tasks_on_node, gpus = counts_[kTaskGpus];
@@ -306,6 +308,7 @@ class LauncherReader {
     } else if (tasks > 1) {
       draft_.Set(kSlots, absl::StrCat(tasks));
     }
+    draft_.At(0, "");
   }
 
   // Divides a count for the whole gang by the number of nodes. Returns 0 if the count does not
@@ -397,7 +400,9 @@ bool IsPythonRun(const ScriptCommand& command) {
 
 ScriptCommand KeepLauncher(const LaunchedProgram& launched, JobDraft& draft) {
   if (launched.launcher.empty()) return launched.words;
+  draft.At(launched.launcher.front().line, absl::StrJoin(launched.options, ", "));
   draft.Set(kProcessesPerNode, "1");
+  draft.At(0, "");
   draft.Note(launched.launcher.front().line,
              absl::StrCat(absl::StrJoin(launched.options, ", "),
                           ": only the launcher knows this, so the worker starts the launcher once "
@@ -423,9 +428,12 @@ void TakeProgram(const ScriptCommand& program, JobDraft& draft) {
     words.push_back(word.text);
     if (!word.open.empty()) draft.Refuse(word.line, OpenWordAdvice(word));
   }
+  draft.At(program.front().line, "the command");
   draft.SetList("command", words);
   const std::string parser = LogParserOf(words);
+  draft.At(program.front().line, "the program of the command");
   draft.Set("log_parser.kind", parser);
+  draft.At(0, "");
   if (parser.empty()) {
     draft.Note(program.front().line,
                "no metrics are read from this program's output; to get metrics, set log_parser, or "

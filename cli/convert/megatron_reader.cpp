@@ -277,6 +277,7 @@ class MegatronReader {
   // `is_open`: a value is not in the script.
   void TakeOption(const std::string& option, const std::vector<std::string>& values, bool is_open,
                   int line) {
+    draft_.At(line, absl::StrCat("--", option));
     const std::string text =
         absl::StrCat("--", option, values.empty() ? "" : " ", absl::StrJoin(values, " "));
     if (NeedlessOptions().contains(option)) {
@@ -394,6 +395,7 @@ class MegatronReader {
   }
 
   void Finish(int line) {
+    draft_.At(0, "");
     if (draft_.Value("model.position_embedding_type") != "learned_absolute") {
       draft_.EraseUnused("model.max_position_embeddings", "--max-position-embeddings",
                          kNoPositionLimit);
@@ -410,7 +412,9 @@ class MegatronReader {
     }
     // If both directories are equal, set nothing, because later attempts resume from checkpoint.dir
     // anyway.
+    draft_.At(0, "--load");
     if (load_ != draft_.Value("checkpoint.dir")) draft_.Set("checkpoint.resume_from", load_);
+    draft_.At(0, "--eval-iters");
     const int64_t batch = draft_.Whole("train.global_batch").value_or(0);
     if (const std::optional<int64_t> samples = PositiveProduct(evaluation_steps_, batch)) {
       draft_.Set("evaluation.samples", absl::StrCat(*samples));
@@ -441,7 +445,9 @@ class MegatronReader {
   // trainyard-trainer has no biases in models with experts or latent attention.
   void FinishExperts(int line) {
     const bool lacks_topk = draft_.Has("model.num_experts") && !draft_.Has("model.moe_router_topk");
-    if (lacks_topk) draft_.Set("model.moe_router_topk", "2");  // Megatron-LM's default.
+    draft_.At(0, "default of Megatron-LM");
+    if (lacks_topk) draft_.Set("model.moe_router_topk", "2");
+    draft_.At(0, "");
     TurnOffBiasesOfExperts(draft_, line,
                            "--disable-bias-linear is not set, so Megatron-LM adds biases");
     // These biases include those of --add-qkv-bias.
@@ -449,6 +455,7 @@ class MegatronReader {
   }
 
   void FinishGroups() {
+    draft_.At(groups_line_, groups_line_ > 0 ? "--num-query-groups" : "--group-query-attention");
     if (has_groups_) return draft_.Set("model.num_query_groups", groups_.empty() ? "1" : groups_);
     if (groups_.empty()) return;
     draft_.Set("model.num_query_groups", groups_);

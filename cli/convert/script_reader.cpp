@@ -199,6 +199,7 @@ class ScriptReader {
 
   void TakeDirectory(const ScriptCommand& command) {
     const std::string directory = command.size() > 1 ? command[1].text : "";
+    draft_.At(command.front().line, "cd");
     if (absl::StartsWith(directory, "/") && !absl::StrContains(directory, '$')) {
       return draft_.Set("working_directory", directory);
     }
@@ -251,6 +252,7 @@ class ScriptReader {
     const ScriptCommand& program = launched.words;
     const int64_t tasks = launched.tasks_on_node > 0 ? launched.tasks_on_node : tasks_;
     if (!launched.has_launcher && tasks == 1 && draft_.Whole("resources.slots_per_node") > 1) {
+      draft_.At(program.front().line, "one task per node");
       draft_.Set(kProcessesPerNode, "1");
       return draft_.Note(
           program.front().line,

@@ -125,6 +125,7 @@ bool SetTorchtitanModel(const std::string& name, const std::string& flavor, JobD
   const auto found = family->second.flavors.find(flavor);
   if (found == family->second.flavors.end()) return false;
   const Flavor& shape = found->second;
+  draft.At(0, absl::StrCat("flavor ", flavor, " of ", name));
   const auto set = [&](const char* key, int value) { draft.Set(key, absl::StrCat(value)); };
   set("model.num_layers", shape.layers);
   set("model.hidden_size", shape.hidden);
@@ -138,6 +139,7 @@ bool SetTorchtitanModel(const std::string& name, const std::string& flavor, JobD
   if (family->second.has_query_norm) draft.Set("model.qk_layernorm", "true");
   for (const auto& [key, value] : shape.more) draft.Set(key, value);
   if (shape.has_tied_head) draft.Set("model.untie_embeddings_and_output_weights", "false");
+  draft.At(0, "");
   return true;
 }
 

@@ -40,6 +40,7 @@ class Translator {
 
   void Take(const SourceValue& value) {
     if (value.kind == SourceKind::kNull) return;
+    draft_.At(value.line, value.path);
     std::string at;
     const Translation* entry = EntryOf(table_, value.path, &at);
     ++counts_.all;
@@ -148,6 +149,7 @@ Translation Switch(const std::string& key, const std::string& on, const std::str
 KeyCounts Translate(const SourceTree& tree, const Translations& table, JobDraft& draft) {
   Translator translator(table, draft);
   for (const SourceValue& value : tree.values()) translator.Take(value);
+  draft.At(0, "");
   return translator.counts();
 }
 

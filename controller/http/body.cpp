@@ -145,8 +145,7 @@ absl::Status ReadJobFile(const Json& json, Request& request) {
 }
 
 // Uses the loader of job files, so that the same rules and messages apply.
-absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json,
-                                      const std::vector<std::string>& overrides) {
+absl::StatusOr<ResolvedSpec> ReadSpec(const Json& json, const std::vector<std::string>& overrides) {
   const auto spec = json.find("spec");
   if (spec == json.end() || !spec->is_object()) {
     return absl::InvalidArgumentError(
@@ -287,9 +286,8 @@ absl::StatusOr<v1::SubmitJobRequest> ReadSubmitBody(const std::string& body) {
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_request_id(), TextOf(json, "request_id"));
   TRAINYARD_RETURN_IF_ERROR(ReadJobFile(json, request));
   if (!request.job_file().empty()) return request;
-  TRAINYARD_ASSIGN_OR_RETURN(
-      ResolvedSpec resolved,
-      ReadSpec(json, {request.overrides().begin(), request.overrides().end()}));
+  TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ReadSpec(json, {request.overrides().begin(),
+                                                                    request.overrides().end()}));
   request.clear_overrides();
   *request.mutable_spec() = std::move(resolved.spec);
   for (v1::Origin& origin : ToOrigins(resolved.origins)) *request.add_origins() = std::move(origin);
@@ -302,9 +300,8 @@ absl::StatusOr<v1::PlanJobRequest> ReadPlanBody(const std::string& body,
   v1::PlanJobRequest request;
   TRAINYARD_RETURN_IF_ERROR(ReadJobFile(json, request));
   if (!request.job_file().empty()) return request;
-  TRAINYARD_ASSIGN_OR_RETURN(
-      ResolvedSpec resolved,
-      ReadSpec(json, {request.overrides().begin(), request.overrides().end()}));
+  TRAINYARD_ASSIGN_OR_RETURN(ResolvedSpec resolved, ReadSpec(json, {request.overrides().begin(),
+                                                                    request.overrides().end()}));
   request.clear_overrides();
   *request.mutable_spec() = std::move(resolved.spec);
   origins = ToOrigins(resolved.origins);
@@ -421,7 +418,10 @@ absl::StatusOr<v1::SetTopologyRequest> ReadTopologyBody(const std::string& body)
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_user(), TextOf(json, "user"));
   TRAINYARD_ASSIGN_OR_RETURN(*request.mutable_topology_file(), TextOf(json, "topology_file"));
   const auto topology = json.find("topology");
-  if (topology == json.end() && !request.topology_file().empty()) return request;
+  if (!request.topology_file().empty()) {
+    if (topology == json.end()) return request;
+    return absl::InvalidArgumentError("set either topology or topology_file, not both");
+  }
   // A missing key must not remove the topology.
   if (topology == json.end() || !topology->is_object() || !topology->contains("groups")) {
     return absl::InvalidArgumentError(kTopologyForm);

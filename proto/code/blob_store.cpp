@@ -176,10 +176,14 @@ absl::StatusOr<std::vector<std::string>> BlobStore::Missing(const std::string& i
         "more than ", kMaxLeases, " code snapshots were submitted in an hour; try again later"));
   }
   if (!pack_of_.contains(id)) return std::vector<std::string>{id};
-  TRAINYARD_ASSIGN_OR_RETURN(const Manifest manifest, ReadSnapshotLocked(id));
+  if (listed_id_ != id) {
+    TRAINYARD_ASSIGN_OR_RETURN(const Manifest manifest, ReadSnapshotLocked(id));
+    listed_ = manifest.Digests();
+    listed_id_ = id;
+  }
   asked_ms_[id] = now_ms;
   std::vector<std::string> missing;
-  for (const std::string& digest : manifest.Digests()) {
+  for (const std::string& digest : listed_) {
     if (!pack_of_.contains(digest)) missing.push_back(digest);
   }
   return missing;

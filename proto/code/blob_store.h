@@ -102,6 +102,9 @@ class BlobStore {
   // The pack that was read last. Blobs of a snapshot are mostly in the same packs.
   std::string cached_name_;
   std::unordered_map<std::string, std::string> cached_;
+  // The digests of the snapshot that Missing has read last. One submission asks several times.
+  std::string listed_id_;
+  std::set<std::string> listed_;
   int64_t bytes_ = 0;
 };
 

@@ -142,6 +142,27 @@ int64_t NowNs() {
       .count();
 }
 
+struct SavedHashes {
+  const std::string& path;
+  const std::string& root;
+  int64_t start_ns = 0;  // Start of the snapshot.
+};
+
+// Saves the digests if a file has changed since `cache` was saved.
+void SaveHashes(const Snapshot& snapshot, const HashCache& cache, const SavedHashes& saved) {
+  const auto is_new = [&](const FoundFile& file) {
+    return file.kind != FileKind::kLink && cache.Find(file) == nullptr;
+  };
+  if (std::ranges::none_of(snapshot.tree.files, is_new)) return;
+  HashCache next;
+  for (std::size_t index = 0; index < snapshot.tree.files.size(); ++index) {
+    const FoundFile& file = snapshot.tree.files[index];
+    if (file.kind != FileKind::kLink) next.Put(file, snapshot.manifest.files[index].pieces);
+  }
+  // Without the cache the next snapshot takes longer, but is the same.
+  next.Save(saved.path, saved.root, saved.start_ns).IgnoreError();
+}
+
 absl::StatusOr<Snapshot> TryTakeSnapshot(const std::string& root, const WalkOptions& options,
                                          const std::string& cache_path) {
   const int64_t start_ns = NowNs();
@@ -159,17 +180,7 @@ absl::StatusOr<Snapshot> TryTakeSnapshot(const std::string& root, const WalkOpti
                              Hashing(fd.get(), snapshot.tree.files, cache).Run());
   TRAINYARD_ASSIGN_OR_RETURN(snapshot.manifest_text, WriteManifest(snapshot.manifest));
   snapshot.id = DigestOf(snapshot.manifest_text);
-  if (cache_path.empty()) return snapshot;
-  HashCache next;
-  bool changed = false;
-  for (std::size_t index = 0; index < snapshot.tree.files.size(); ++index) {
-    const FoundFile& file = snapshot.tree.files[index];
-    if (file.kind == FileKind::kLink) continue;
-    changed = changed || cache.Find(file) == nullptr;
-    next.Put(file, snapshot.manifest.files[index].pieces);
-  }
-  // Without the cache the next snapshot takes longer, but is the same.
-  if (changed) next.Save(cache_path, root, start_ns).IgnoreError();
+  if (!cache_path.empty()) SaveHashes(snapshot, cache, {cache_path, root, start_ns});
   return snapshot;
 }
 

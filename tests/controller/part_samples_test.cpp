@@ -12,12 +12,19 @@ using test::ValueOf;
 using testing::HasSubstr;
 using testing::Not;
 
+constexpr int64_t kReadMs = 60'000;
+
 v1::GetServerInfoResponse Info() {
   v1::GetServerInfoResponse info;
   info.mutable_leadership()->set_term(7);
-  info.add_standbys()->set_address("10.0.0.2:7070");
+  info.set_revision(93);
+  for (const int64_t seen_ms : {int64_t{0}, kReadMs}) {
+    v1::StandbyController& standby = *info.add_standbys();
+    standby.set_seen_ms(seen_ms);
+    standby.set_position(90);
+  }
   v1::DatabaseStatus& database = *info.mutable_database();
-  database.set_read_ms(1);
+  database.set_read_ms(kReadMs);
   database.set_synchronous_commit("on");
   database.set_fsync(true);
   database.set_size_bytes(4096);
@@ -44,6 +51,7 @@ TEST(PartSamplesTest, TheDatabaseHasAllSamplesThatDashboardsBuildOn) {
   test::ExpectGolden("database_metrics.txt", test::ShapeOf(page));
   EXPECT_EQ(ValueOf(page, "trainyard_leader_term"), 7);
   EXPECT_EQ(ValueOf(page, "trainyard_standby_controllers"), 1);
+  EXPECT_EQ(ValueOf(page, "trainyard_standby_behind_events"), 3);
   EXPECT_EQ(ValueOf(page, "trainyard_database_readable"), 1);
   EXPECT_EQ(ValueOf(page, "trainyard_database_durable"), 1);
   EXPECT_EQ(ValueOf(page, "trainyard_database_connections_max"), 97);

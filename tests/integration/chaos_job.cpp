@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "gtest/gtest.h"
 
 namespace trainyard::test {
 namespace {
@@ -56,7 +57,20 @@ v1::Job ChaosJob::Finish() {
   return cluster_.WaitForEnd(id_);
 }
 
-std::string ChaosJob::WhatIsWrong(const v1::Job& job) const {
+void ChaosJob::ExpectAllStored(const v1::Job& job) const {
+  std::string error;
+  EXPECT_TRUE(Eventually([&] { return (error = FirstStoreError(job)).empty(); }, Seconds(30)))
+      << error;
+}
+
+void ChaosJob::FinishInOneAttempt(const std::string& rule) {
+  const v1::Job job = Finish();
+  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
+  EXPECT_EQ(job.attempts_size(), 1) << rule << "\n" << job.DebugString();
+  ExpectAllStored(job);
+}
+
+std::string ChaosJob::FirstStoreError(const v1::Job& job) const {
   if (std::string wrong = CheckMergedView(); !wrong.empty()) return wrong;
   for (const v1::Attempt& attempt : job.attempts()) {
     if (std::string wrong = CheckSteps(attempt); !wrong.empty()) return wrong;

@@ -29,12 +29,17 @@ class ChaosJob {
   // job.
   v1::Job Finish();
 
-  // Returns a description of the first error in the stored data of the job, or "" if all data is
-  // stored. The job must have succeeded. Data that is still on the workers arrives shortly after
-  // the end of the job.
-  std::string WhatIsWrong(const v1::Job& job) const;
+  // Waits until all data of the succeeded job is stored, and fails the test with the first error
+  // otherwise. Data that is still on the workers arrives shortly after the end of the job.
+  void ExpectAllStored(const v1::Job& job) const;
+  // Finishes the job. It must have succeeded in its first attempt, with all data stored. `rule` is
+  // the reason, for the message of a failure.
+  void FinishInOneAttempt(const std::string& rule);
 
  private:
+  // Returns a description of the first error in the stored data of the job, or "" if all data is
+  // stored.
+  std::string FirstStoreError(const v1::Job& job) const;
   // Each of these checks returns a description of the first error, or "".
   //
   // The series merged over all attempts must contain

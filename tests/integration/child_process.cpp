@@ -22,12 +22,7 @@ constexpr std::chrono::milliseconds kPollInterval(10);
   dup2(null, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
-  close_range(3, ~0U, 0);
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  execv(argv[0], argv.data());
-  _exit(127);
+  ExecProgram(arguments);
 }
 
 pid_t Spawn(const std::vector<std::string>& arguments, const std::string& out_path,
@@ -43,6 +38,15 @@ pid_t Spawn(const std::vector<std::string>& arguments, const std::string& out_pa
 }
 
 }  // namespace
+
+void ExecProgram(const std::vector<std::string>& arguments) {
+  close_range(3, ~0U, 0);
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  _exit(127);
+}
 
 bool Eventually(const std::function<bool()>& condition, Seconds deadline) {
   const auto end = std::chrono::steady_clock::now() + deadline;

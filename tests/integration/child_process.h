@@ -20,6 +20,9 @@ using Seconds = std::chrono::duration<double>;
 // real processes send the test no notifications.
 bool Eventually(const std::function<bool()>& condition, Seconds deadline = Seconds(60));
 
+// Replaces the forked child by the program arguments[0]. Closes all descriptors except 0, 1 and 2.
+[[noreturn]] void ExecProgram(const std::vector<std::string>& arguments);
+
 class ChildProcess {
  public:
   // Starts a program and appends its output to `log_path`. The child ends with the test process.

@@ -103,12 +103,7 @@ class FailoverTest : public ControllerPair {
 
   // Ends the run. Each step is stored once, and each acknowledged job has run once.
   void CheckRun(ChaosJob& chaos, int64_t failovers) const {
-    const v1::Job job = chaos.Finish();
-    ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
-    EXPECT_EQ(job.attempts_size(), 1) << "a fail-over ends no attempt";
-    std::string wrong;
-    EXPECT_TRUE(Eventually([&] { return (wrong = chaos.WhatIsWrong(job)).empty(); }, Seconds(30)))
-        << wrong;
+    ASSERT_NO_FATAL_FAILURE(chaos.FinishInOneAttempt("a fail-over ends no attempt"));
     CheckSmallJobs();
     EXPECT_GT(CheckTerms(), failovers) << "each fail-over begins a term";
   }

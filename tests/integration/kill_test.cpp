@@ -99,9 +99,7 @@ class KillTest : public testing::Test {
           << attempt.DebugString();
       EXPECT_EQ(job.attempts(i + 1).number(), attempt.number() + 1);
     }
-    std::string wrong;
-    EXPECT_TRUE(Eventually([&] { return (wrong = chaos.WhatIsWrong(job)).empty(); }, Seconds(30)))
-        << wrong;
+    chaos.ExpectAllStored(job);
   }
 
   void CheckSmallJobs() {

@@ -129,12 +129,7 @@ TEST_F(PostgresControllerTest, NothingAcknowledgedIsLost) {
     SubmitSmallJob(cluster);
     KillAndStart(cluster);
   }
-  const v1::Job job = chaos.Finish();
-  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
-  EXPECT_EQ(job.attempts_size(), 1) << "the loss of a controller ends no attempt";
-  std::string wrong;
-  EXPECT_TRUE(Eventually([&] { return (wrong = chaos.WhatIsWrong(job)).empty(); }, Seconds(30)))
-      << wrong;
+  ASSERT_NO_FATAL_FAILURE(chaos.FinishInOneAttempt("the loss of a controller ends no attempt"));
   CheckSmallJobs(cluster);
   EXPECT_FALSE(std::filesystem::exists(cluster.directory() + "/controller/events.db"));
 }

@@ -21,12 +21,7 @@ namespace {
   setsid();
   ioctl(terminal, TIOCSCTTY, 0);
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(terminal, fd);
-  close_range(3, ~0U, 0);
-  std::vector<char*> argv;
-  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  execv(argv[0], argv.data());
-  _exit(127);
+  ExecProgram(arguments);
 }
 
 }  // namespace

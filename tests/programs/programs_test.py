@@ -83,7 +83,11 @@ class Cluster:
             [PROGRAMS / "trainyard", "dev", "--nodes", "2", "--slots", "8", "--listen",
              self.server, "--data-dir", directory / "dev"],
             stdout=self.log, stderr=subprocess.STDOUT, env=self.environment)
-        eventually(lambda: self.run("nodes", "-o", "name").stdout.count("\n") == 2, "two nodes")
+        try:
+            eventually(lambda: self.run("nodes", "-o", "name").stdout.count("\n") == 2, "two nodes")
+        except AssertionError:
+            self.stop()
+            raise
 
     def run(self, *arguments):
         return subprocess.run([PROGRAMS / "trainyard", "--server", self.server, *arguments],
@@ -237,6 +241,8 @@ class DocumentedCommandsTest(unittest.TestCase):
             with self.subTest(document=document.name):
                 self.run_documented(commands[0], f"from-{document.stem.lower()}")
 
+
+class ReadmeTest(unittest.TestCase):
     def test_the_readme_names_each_recipe(self):
         readme = (RECIPES.parent / "README.md").read_text()
         for path in RECIPES.glob("*.yaml"):

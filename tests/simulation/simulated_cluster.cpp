@@ -41,12 +41,14 @@ controller::CoreOptions CoreOptionsOfSimulation(const SimulationOptions& simulat
   options.growth_interval_ms = 10000;
   options.promised_heads = simulation.promised_heads;
   if (simulation.contested) options.preemption = kSimulatedPreemption;
+  options.preemption.per_window = simulation.preemptions;
   return options;
 }
 
 // Adds the checkers for clusters in which queues compete for slots.
 void AddQueueCheckers(std::vector<std::unique_ptr<Checker>>& checkers) {
   checkers.push_back(QuotasKept());
+  checkers.push_back(LimitsAreLeft());
   checkers.push_back(QueueIsInOrder());
   checkers.push_back(PreemptionsAreJust());
   checkers.push_back(PreemptedWorkIsSaved());

@@ -129,6 +129,8 @@ struct SimulationOptions {
   bool contested = false;
   // The number of heads of the queue that are promised a time.
   int promised_heads = 1;
+  // The maximum number of preemptions of a job within the window (kSimulatedPreemption).
+  int preemptions = 3;
   // Each job has this many spare nodes and heals in place.
   int spares = 0;
   // True if the event log will go back in time.

@@ -42,7 +42,7 @@ std::vector<IncludeRule> PlainRoomRules() {
   };
 }
 
-// The rooms of controller/api. Each may include the named rooms beside it.
+// The folders of controller/api. Each may include the named folders beside it.
 std::vector<IncludeRule> ApiRules() {
   const auto room = [](const std::string& name, const std::vector<std::string>& others) {
     IncludeRule rule{
@@ -61,8 +61,8 @@ std::vector<IncludeRule> ApiRules() {
           room("cluster", {"context"})};
 }
 
-// The rooms of data/prepare. Every room may include the rooms below it in this list, and all other
-// rooms of data/ except data/pipeline.
+// The folders of data/prepare. Every folder may include the folders below it in this list, and all
+// other folders of data/ except data/pipeline.
 std::vector<IncludeRule> PrepareRules() {
   const std::vector<std::string> below = {
       "data/unicode", "data/split",           "data/bpe",       "data/bpe_training",
@@ -118,7 +118,7 @@ std::vector<IncludeRule> ControllerRules() {
   };
 }
 
-// The rooms of data/, from raw text to token files.
+// The folders of data/, from raw text to token files.
 std::vector<IncludeRule> DataRules() {
   return {
       {"data/unicode", {"data/unicode"}},
@@ -147,7 +147,7 @@ std::vector<IncludeRule> DataRules() {
        {"data/report", "data/stages", "data/documents", "data/input", "data/tokens",
         "data/tokenizer", "proto/support"}},
       {"data", {"data", "proto/process", "proto/support"}},
-      // The command line starts the program; only the program's main file calls the rooms.
+      // The command line starts the program; only the program's main file calls other folders.
       {"cli/data", {"cli/data", "cli/process", "data/prepare", "data/pipeline"}},
   };
 }

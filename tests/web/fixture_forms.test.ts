@@ -113,6 +113,8 @@ describe('the form of a reservation', () => {
     await dialog.getByLabel('Reason').fill('new fans');
     await dialog.getByLabel('Running jobs of others').check();
     await picture(page, 'reservation');
+    const box = (await dialog.boundingBox())!;
+    expect(box.y + box.height).toBeLessThanOrEqual(page.viewportSize()!.height);
     expect(await violationsOf(page)).toEqual([]);
     const { line, body } = await sent(page, dialog, 'Reserve nodes');
     expect(line).toBe('POST /reservations/fans');

@@ -71,4 +71,28 @@ describe('a job that is submitted again', () => {
     await page.getByRole('button', { name: 'Submit', exact: true }).click();
     expect((await sent).postDataJSON()).toMatchObject({ cloned_from: 40 });
   });
+
+  it('has changed settings, and shows an error in them', async () => {
+    const page = await pages.visit('/jobs/40');
+    await page.getByRole('button', { name: 'Submit again…' }).click();
+    const dialog = page.getByRole('dialog');
+    const changes = dialog.getByLabel('Changed settings, one per line');
+    await changes.fill('optimizer.lrr=3e-4\nenv.NOTE=a b');
+    await dialog.getByText("optimizer.lrr=3e-4 'env.NOTE=a b'").waitFor();
+    const detail = '--set optimizer.lrr: unknown key; did you mean `optimizer.lr`?';
+    const refused = { status: 400, json: { status: 400, detail } };
+    await page.route('**/api/v1/jobs', (route) => route.fulfill(refused), { times: 1 });
+    await dialog.getByRole('button', { name: 'Submit', exact: true }).click();
+    await dialog.getByText(detail).waitFor();
+    expect(await changes.getAttribute('aria-invalid')).toBe('true');
+    expect(await violationsOf(page)).toEqual([]);
+    const folder = process.env['SCREENSHOTS'];
+    if (folder) await page.screenshot({ path: `${folder}/form-clone.png` });
+    await changes.fill('optimizer.lr=3e-4');
+    const sent = page.waitForRequest((request) => request.method() === 'POST');
+    await dialog.getByRole('button', { name: 'Submit', exact: true }).click();
+    const { overrides } = (await sent).postDataJSON() as { overrides: string[] };
+    expect(overrides[0]).toMatch(/^name=/);
+    expect(overrides.at(-1)).toBe('optimizer.lr=3e-4');
+  });
 });

@@ -76,7 +76,7 @@ Outcome RunConvert(const ConvertOptions& options, Context& context) {
     request.sources.push_back({file == "-" ? "standard input" : file, text});
   }
   TRAINYARD_ASSIGN_OR_RETURN(const ConvertedJob job, ConvertToJob(request));
-  *context.console.out << job.text;
+  *context.console.out << job.explained;
   for (const std::string& note : job.notes) PrintNote(context.console, note);
   for (const std::string& problem : ProblemsOf(job.text, context)) {
     PrintNote(context.console,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -65,8 +66,11 @@ const SourceValue* SourceTree::Find(const std::string& path) const {
   const auto found = last_.find(path);
   if (found == last_.end()) return nullptr;
   MarkRead(path);
+  last_read_ = path;
   return &values_[found->second];
 }
+
+std::string SourceTree::TakeLastRead() const { return std::exchange(last_read_, ""); }
 
 std::vector<SourceValue> SourceTree::FindAll(const std::string& path) const {
   std::vector<SourceValue> all;
@@ -74,6 +78,7 @@ std::vector<SourceValue> SourceTree::FindAll(const std::string& path) const {
   for (const SourceValue& value : values_) {
     if (value.path == path) all.push_back(value);
   }
+  if (!all.empty()) last_read_ = path;
   return all;
 }
 

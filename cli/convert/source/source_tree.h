@@ -64,6 +64,8 @@ class SourceTree {
   // Such a value counts as taken.
   bool WasRead(const std::string& path) const { return read_.contains(path); }
   void MarkRead(const std::string& path) const { read_.insert(path); }
+  // Returns the path of the value that was read last; empty if none was read since the last call.
+  std::string TakeLastRead() const;
 
  private:
   std::vector<SourceValue> values_;
@@ -71,6 +73,7 @@ class SourceTree {
   int call_line_ = 0;
   std::map<std::string, std::size_t> last_;  // Index of the last value of each path.
   mutable std::set<std::string> read_;
+  mutable std::string last_read_;
 };
 
 // Parses finite numbers such as "3e-4" and "1_000_000". Returns nullopt for any other text.

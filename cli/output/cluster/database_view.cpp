@@ -18,6 +18,13 @@ void PrintReplica(const v1::DatabaseReplica& replica, std::ostream& out) {
   out << "\n";
 }
 
+// Returns how far the standby is behind the leader's log; empty if unknown.
+std::string LagOf(const v1::StandbyController& standby, uint64_t revision) {
+  if (standby.position() == 0 || revision == 0) return "";
+  if (standby.position() >= revision) return ", up to date";
+  return absl::StrCat(", ", revision - standby.position(), " events behind");
+}
+
 std::string WaitsText(const v1::DatabaseStatus& database) {
   return database.synchronous_standby_names().empty()
              ? "commits wait for no replica"
@@ -49,9 +56,9 @@ void PrintDatabase(const v1::GetServerInfoResponse& info, const std::vector<std:
                    Timestamp now, std::ostream& out) {
   for (const v1::StandbyController& standby : info.standbys()) {
     if (std::ranges::find(shown, standby.address()) != shown.end()) continue;
-    out << "  standby      " << OneLine(standby.address()) << ": connected to the database";
-    if (standby.since_ms() > 0) out << " for " << AgeText(standby.since_ms(), now);
-    out << "\n";
+    out << "  standby      " << OneLine(standby.address()) << ": release "
+        << OneLine(standby.version()) << ", reported " << AgoText(standby.seen_ms(), now)
+        << LagOf(standby, info.revision()) << "\n";
   }
   if (!info.has_database()) return;
   if (!info.database().error().empty()) {

@@ -90,7 +90,7 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
         "check that the receiver of this hook accepts POST requests, or that the program of this "
         "hook exits with 0; until then, events are queued");
   }
-  for (v1::NodeCheck& check : DatabaseChecks(space, view.now)) {
+  for (v1::NodeCheck& check : DatabaseChecks(space)) {
     *response.add_controller() = std::move(check);
   }
   const auto& warnings = api.server_info.warnings();

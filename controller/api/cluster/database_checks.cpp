@@ -10,7 +10,7 @@ namespace {
 
 // A replica that is further behind cannot replace the server without a long wait.
 constexpr int64_t kReplicaLagMaxMs = 60'000;
-// A running standby sends several queries per second.
+// A running standby reports twice per second.
 constexpr int64_t kStandbySeenMaxMs = 10'000;
 
 v1::NodeCheck Passed(const char* name, std::string found) {
@@ -135,17 +135,18 @@ v1::NodeCheck CheckConnections(const v1::DatabaseStatus& database) {
                 "or close other clients; a controller opens at most 29");
 }
 
-v1::NodeCheck CheckStandbys(const v1::GetServerInfoResponse& info, Timestamp now) {
+v1::NodeCheck CheckStandbys(const v1::GetServerInfoResponse& info) {
   constexpr char kName[] = "standbys";
+  // Later reports are not read yet.
+  const Timestamp read_ms = info.database().read_ms();
   std::string names;
   for (const v1::StandbyController& standby : info.standbys()) {
-    if (standby.seen_ms() != 0 && now - standby.seen_ms() > kStandbySeenMaxMs) {
-      return Failed(
-          kName,
-          absl::StrCat(standby.address(), " has sent no query for ",
-                       (now - standby.seen_ms()) / 1000, " s, although its connection is open"),
-          "check this controller: its process is stopped, or its machine is overloaded or "
-          "unreachable");
+    if (!IsReady(standby, read_ms)) {
+      return Failed(kName,
+                    absl::StrCat(standby.address(), " last reported ",
+                                 (read_ms - standby.seen_ms()) / 1000, " s ago"),
+                    "start this controller again, or check its machine; if it was removed, this "
+                    "check passes after an hour");
     }
     absl::StrAppend(&names, names.empty() ? "" : ", ", standby.address());
   }
@@ -154,11 +155,15 @@ v1::NodeCheck CheckStandbys(const v1::GetServerInfoResponse& info, Timestamp now
 
 }  // namespace
 
+bool IsReady(const v1::StandbyController& standby, Timestamp read_ms) {
+  return read_ms - standby.seen_ms() <= kStandbySeenMaxMs;
+}
+
 bool SurvivesCrash(const v1::DatabaseStatus& database) {
   return database.fsync() && database.synchronous_commit() != "off";
 }
 
-std::vector<v1::NodeCheck> DatabaseChecks(const v1::GetServerInfoResponse& info, Timestamp now) {
+std::vector<v1::NodeCheck> DatabaseChecks(const v1::GetServerInfoResponse& info) {
   if (!info.has_database()) return {};
   const v1::DatabaseStatus& database = info.database();
   std::vector<v1::NodeCheck> checks;
@@ -169,13 +174,13 @@ std::vector<v1::NodeCheck> DatabaseChecks(const v1::GetServerInfoResponse& info,
   checks.push_back(CheckDurability(database));
   checks.push_back(CheckReplicas(database, !info.standbys().empty()));
   checks.push_back(CheckConnections(database));
-  checks.push_back(CheckStandbys(info, now));
+  checks.push_back(CheckStandbys(info));
   return checks;
 }
 
-std::vector<std::string> DatabaseWarnings(const v1::GetServerInfoResponse& info, Timestamp now) {
+std::vector<std::string> DatabaseWarnings(const v1::GetServerInfoResponse& info) {
   std::vector<std::string> warnings;
-  for (const v1::NodeCheck& check : DatabaseChecks(info, now)) {
+  for (const v1::NodeCheck& check : DatabaseChecks(info)) {
     if (check.ok()) continue;
     warnings.push_back(absl::StrCat("check \"", check.name(), "\" of the database: ", check.found(),
                                     "; ", check.advice()));

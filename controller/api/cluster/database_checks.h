@@ -12,10 +12,13 @@ namespace trainyard::controller {
 
 // Returns the checks of the database and of the standbys. Empty if the stores are SQLite files.
 // Each failed check has its cause in `found` and the next step in `advice`.
-std::vector<v1::NodeCheck> DatabaseChecks(const v1::GetServerInfoResponse& info, Timestamp now);
+std::vector<v1::NodeCheck> DatabaseChecks(const v1::GetServerInfoResponse& info);
 
 // Returns one sentence for each failed check.
-std::vector<std::string> DatabaseWarnings(const v1::GetServerInfoResponse& info, Timestamp now);
+std::vector<std::string> DatabaseWarnings(const v1::GetServerInfoResponse& info);
+
+// Returns true if the standby's newest report was recent when the reports were read.
+bool IsReady(const v1::StandbyController& standby, Timestamp read_ms);
 
 // Returns false if a crash of the server can lose acknowledged changes, by its settings.
 bool SurvivesCrash(const v1::DatabaseStatus& database);

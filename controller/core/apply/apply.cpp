@@ -216,7 +216,10 @@ void ApplyToCheckpoint(const v1::Event& event, ClusterState& state) {
 void ApplyToHistory(const v1::Event& event, ClusterState& state) {
   if (event.has_store_restored()) return ApplyKind(event.store_restored(), event, state);
   if (event.has_events_lost()) return ApplyKind(event.events_lost(), event, state);
-  if (event.has_clock_set()) return TakeClockSet(event.clock_set(), state);
+  if (event.has_clock_set()) {
+    TakeClockSet(event.clock_set(), state);
+    return UpdateRunEnds(state);
+  }
   AddLoss(event, state);
 }
 
@@ -300,9 +303,16 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
   }
 }
 
+// Updates the index of the ends of live attempts after an event about a job.
+void IndexRunEnd(const v1::Event& event, ClusterState& state) {
+  // The most frequent event of a job. It changes no end.
+  if (event.has_rank_started()) return;
+  UpdateRunEnd(JobIdOf(event), state);
+}
+
 void ChangeState(const v1::Event& event, ClusterState& state) {
   using E = v1::Event;
-  if (ChangeJob(event, state)) return;
+  if (ChangeJob(event, state)) return IndexRunEnd(event, state);
   switch (event.kind_case()) {
     case E::kQueueSet:
     case E::kQueueDeleted:
@@ -336,19 +346,10 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
   }
 }
 
-// Updates the index of the ends of live attempts after an event.
-void IndexRunEnd(const v1::Event& event, ClusterState& state) {
-  if (event.has_clock_set()) return UpdateRunEnds(state);
-  // The most frequent event of a job. It changes no end.
-  if (event.has_rank_started()) return;
-  if (const int64_t job_id = JobIdOf(event); job_id != 0) UpdateRunEnd(job_id, state);
-}
-
 }  // namespace
 
 void Apply(const v1::Event& event, ClusterState& state) {
   ChangeState(event, state);
-  IndexRunEnd(event, state);
   SettleUsages(event.time_ms(), state);
   state.clock.set_newest_ms(event.time_ms());
 }

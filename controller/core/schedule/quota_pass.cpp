@@ -49,6 +49,7 @@ const QuotaPass::SlotLimits& QuotaPass::LimitsOf(const JobClass& job_class) cons
   return found == of_kind->second.end() ? kNone : found->second;
 }
 
+template <typename Accepts>
 bool QuotaPass::Check(const JobClass& job_class, const Accepts& accepts) const {
   const SlotLimits& limits = LimitsOf(job_class);
   const auto is_fine = [&](const UsageKey& key, int64_t limit) {

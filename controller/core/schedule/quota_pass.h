@@ -3,7 +3,6 @@
 #define TRAINYARD_CONTROLLER_CORE_SCHEDULE_QUOTA_PASS_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,7 +38,6 @@ class QuotaPass {
   bool IsClosedFor(const JobClass& job_class) const;
 
  private:
-  using Accepts = std::function<bool(const UsageKey& key, int64_t limit)>;
   // The limits of a queue for one kind of slots, for all its jobs and for those of one user. 0: no
   // limit.
   struct SlotLimits {
@@ -48,8 +46,9 @@ class QuotaPass {
   };
 
   const SlotLimits& LimitsOf(const JobClass& job_class) const;
-  // Calls `accepts` for the limit of the queue and that of the user. Returns false if one is not
-  // accepted. A limit of 0 is none.
+  // Calls `accepts` with the key and the limit of the queue, and with those of the user. Returns
+  // false if one is not accepted. A limit of 0 is none.
+  template <typename Accepts>
   bool Check(const JobClass& job_class, const Accepts& accepts) const;
   bool Fits(const JobClass& job_class, const UsageKey& key, int64_t limit) const;
   // Returns the slots that jobs of this queue or user hold, and those that recovering jobs lack.

@@ -162,7 +162,7 @@ struct SlotRow {
   bool takes_ranks = false;
   bool is_cordoned = false;
   // In the order of NodeEntry::holders. The parts of most nodes need no memory of their own.
-  absl::InlinedVector<Part, 3> parts;
+  absl::InlinedVector<Part, 3> parts = {};
   friend bool operator==(const SlotRow&, const SlotRow&) = default;
 };
 

@@ -21,8 +21,8 @@ enum class LeaderAction {
   kTryLock,
   // Read the row of the leader.
   kLook,
-  // End the session of the leader that the last kLook returned. Also end a candidate's session that
-  // holds the lock but makes no progress.
+  // End the session of the leader that the last kLook returned, unless it has renewed its row since
+  // then. Also end a candidate's session that holds the lock but makes no progress.
   kEndLockHolder,
   // Take the advisory lock. If it is not free, wait for kLockPollMs.
   kPollLock,

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/leader/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
-#include "controller/store/postgres/postgres_probe.h"
 
 namespace trainyard::controller {
 namespace {
@@ -41,13 +40,16 @@ constexpr char kReportedStandbys[] =
 #undef TRAINYARD_SINCE
 
 // Ends the session that holds the lock. A session other than the leader's is a candidate that is
-// about to take over; it is ended only if it is stalled.
+// about to take over; it is ended only if it is stalled. The leader may have renewed its row since
+// this candidate looked at it, because the candidate may have been paused.
 constexpr char kEndLockHolder[] =
     "SELECT pg_terminate_backend(holder.pid) FROM pg_locks AS held JOIN pg_stat_activity AS holder "
     "ON holder.pid = held.pid WHERE locktype = 'advisory' AND granted AND held.database = (SELECT "
     "oid FROM pg_database WHERE datname = current_database()) AND (classid::bigint << 32 | "
     "objid::bigint) = hashtextextended('trainyard leader ' || current_schema(), 0) AND "
-    "(holder.pid = $1 OR query_start < clock_timestamp() - interval '2.5 s')";
+    "((holder.pid = $1 AND EXISTS (SELECT 1 FROM leader WHERE renewed <= clock_timestamp() - "
+    "interval "
+    "'2.5 s')) OR query_start < clock_timestamp() - interval '2.5 s')";
 
 // Sessions with an open transaction of a leader: SELECT ... FOR SHARE locks the table in the mode
 // RowShareLock until the transaction ends.
@@ -94,7 +96,7 @@ absl::Status Leadership::Connect() {
   kernel_.SessionOpened();
   TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
   socket_.Reset(dup(database_->socket()));
-  return MarkController(kernel_.holder(), *database_);
+  return absl::OkStatus();
 }
 
 bool Leadership::SessionHasEnded() const {

@@ -16,13 +16,6 @@ namespace {
 constexpr PostgresLimits kProbeLimits{
     .connect_ms = 2'000, .statement_ms = 2'000, .idle_transaction_ms = 2'000, .answer_ms = 2'500};
 
-// Every controller holds this lock in shared mode, so it never blocks. Its key belongs to a schema.
-// The server cuts a name after 63 bytes.
-constexpr char kMarkController[] =
-    "SELECT pg_try_advisory_lock_shared(hashtextextended('trainyard controller ' || "
-    "current_schema(), 0)), set_config('application_name', 'trainyard ' || convert_from($1, "
-    "'UTF8'), false)";
-
 constexpr char kServer[] =
     "SELECT split_part(current_setting('server_version'), ' ', 1), current_database()::text, "
     "current_schema()::text, current_setting('synchronous_commit'), "
@@ -51,16 +44,11 @@ constexpr char kReplicas[] =
     "WHERE state IS DISTINCT FROM 'backup' AND NOT EXISTS (SELECT 1 FROM pg_replication_slots "
     "WHERE active_pid = sender.pid AND slot_type = 'logical') ORDER BY 1, 2 LIMIT 64";
 
-// The times are hidden (-1) in sessions of another user.
-constexpr char kConnectedStandbys[] =
-    "SELECT regexp_replace(application_name, '^trainyard ', ''), COALESCE(EXTRACT(epoch FROM "
-    "clock_timestamp() - backend_start) * 1000, -1)::bigint, COALESCE(EXTRACT(epoch FROM "
-    "clock_timestamp() - query_start) * 1000, -1)::bigint FROM pg_locks AS held JOIN "
-    "pg_stat_activity AS holder ON holder.pid = held.pid WHERE locktype = 'advisory' AND granted "
-    "AND mode = 'ShareLock' AND held.database = (SELECT oid FROM pg_database WHERE datname = "
-    "current_database()) AND (classid::bigint << 32 | objid::bigint) = "
-    "hashtextextended('trainyard controller ' || current_schema(), 0) AND holder.pid <> (SELECT "
-    "session FROM leader) ORDER BY 1 LIMIT 64";
+// Standbys that reported within an hour. One that stops in order removes its row.
+constexpr char kStandbys[] =
+    "SELECT address, version, position, (EXTRACT(epoch FROM clock_timestamp() - reported) * "
+    "1000)::bigint FROM standby WHERE reported > clock_timestamp() - interval '1 hour' ORDER BY "
+    "address LIMIT 64";
 
 std::string Text(const PostgresRows& rows, int row, int column) {
   return ReplaceInvalidUtf8(rows.Bytes(row, column));
@@ -116,23 +104,16 @@ absl::Status ReadStandbys(PostgresDatabase& database, int64_t now_ms,
                           std::vector<v1::StandbyController>& standbys) {
   TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database.Query(kConnectedStandbys));
   for (int row = 0; row < rows.size(); ++row) {
-    const auto time_of = [&](int column) {
-      const int64_t age_ms = rows.Int64(row, column);
-      return age_ms < 0 ? 0 : now_ms - age_ms;
-    };
     v1::StandbyController& standby = standbys.emplace_back();
     standby.set_address(Text(rows, row, 0));
-    standby.set_since_ms(time_of(1));
-    standby.set_seen_ms(time_of(2));
+    standby.set_version(Text(rows, row, 1));
+    standby.set_position(static_cast<uint64_t>(rows.Int64(row, 2)));
+    standby.set_seen_ms(now_ms - rows.Int64(row, 3));
   }
   return absl::OkStatus();
 }
 
 }  // namespace
-
-absl::Status MarkController(const std::string& address, PostgresDatabase& database) {
-  return database.Run(kMarkController, address);
-}
 
 absl::StatusOr<DatabaseFacts> PostgresProbe::Read(int64_t now_ms) {
   if (database_ == nullptr || !database_->IsUsable()) {

@@ -11,10 +11,6 @@
 
 namespace trainyard::controller {
 
-// Makes the session visible to the leader's probe as that of the controller at `address`. The mark
-// ends with the session.
-absl::Status MarkController(const std::string& address, PostgresDatabase& database);
-
 class PostgresProbe final : public DatabaseProbe {
  public:
   // `settings`: see PostgresDatabase::Connect. The first read connects.

@@ -188,6 +188,18 @@ TEST_F(BlobStoreTest, RemovesADamagedPackSoThatItIsUploadedAgain) {
   EXPECT_TRUE(Has("one"));
 }
 
+TEST_F(BlobStoreTest, NamesWhatEachOfTwoSnapshotsLacks) {
+  const std::string one = ManifestOf({"one"});
+  const std::string two = ManifestOf({"two"});
+  Add({one, two});
+  for (int question = 0; question < 2; ++question) {
+    EXPECT_THAT(*store_->Missing(DigestOf(one), 0), UnorderedElementsAre(DigestOf("one")));
+    EXPECT_THAT(*store_->Missing(DigestOf(two), 0), UnorderedElementsAre(DigestOf("two")));
+  }
+  Add({"one"});
+  EXPECT_THAT(*store_->Missing(DigestOf(one), 0), UnorderedElementsAre());
+}
+
 TEST_F(BlobStoreTest, IgnoresUnfinishedAndForeignFiles) {
   Add({"one"});
   const std::string pack = PackOf({"two"});

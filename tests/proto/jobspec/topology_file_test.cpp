@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string ErrorOf(const std::string& text) {
+std::string TopologyErrorOf(const std::string& text) {
   return std::string(ParseTopology(text).status().message());
 }
 
@@ -45,39 +45,42 @@ TEST(TopologyFileTest, ReadsFiguresOfLevels) {
   EXPECT_EQ(topology->levels(0).latency_seconds(), 5e-6);
   EXPECT_EQ(topology->levels(1).gpu_bandwidth(), 0);
   const std::string groups = "groups: []\nlevels:";
-  EXPECT_THAT(ErrorOf(groups + " 3"), HasSubstr("line 2: `levels` is not a list"));
-  EXPECT_THAT(ErrorOf(groups + "\n- 7"), HasSubstr("line 3: a level is not a mapping"));
-  EXPECT_THAT(ErrorOf(groups + "\n- {speed: 1}"), HasSubstr("unknown key of a level: `speed`"));
-  EXPECT_THAT(ErrorOf(groups + "\n- {gpu_bandwidth: 50 GB}"),
+  EXPECT_THAT(TopologyErrorOf(groups + " 3"), HasSubstr("line 2: `levels` is not a list"));
+  EXPECT_THAT(TopologyErrorOf(groups + "\n- 7"), HasSubstr("line 3: a level is not a mapping"));
+  EXPECT_THAT(TopologyErrorOf(groups + "\n- {speed: 1}"),
+              HasSubstr("unknown key of a level: `speed`"));
+  EXPECT_THAT(TopologyErrorOf(groups + "\n- {gpu_bandwidth: 50 GB}"),
               HasSubstr("line 3: `gpu_bandwidth` is not a number"));
-  EXPECT_THAT(ErrorOf(groups + "\n- {latency_seconds: [1]}"),
+  EXPECT_THAT(TopologyErrorOf(groups + "\n- {latency_seconds: [1]}"),
               HasSubstr("`latency_seconds` is not a number"));
 }
 
 TEST(TopologyFileTest, NamesTheLineOfAnError) {
-  EXPECT_THAT(ErrorOf("- a"), HasSubstr("line 1: the key `groups` is missing"));
-  EXPECT_THAT(ErrorOf("levels: []"), HasSubstr("the key `groups` is missing"));
-  EXPECT_THAT(ErrorOf("groups: []\nnodes: []"), HasSubstr("line 2: unknown key `nodes`"));
-  EXPECT_THAT(ErrorOf("groups: 3"), HasSubstr("`groups` is not a list"));
-  EXPECT_THAT(ErrorOf("groups:\n- 7"), HasSubstr("line 2: a group is not a mapping"));
-  EXPECT_THAT(ErrorOf("groups:\n- {parent: x}"),
+  EXPECT_THAT(TopologyErrorOf("- a"), HasSubstr("line 1: the key `groups` is missing"));
+  EXPECT_THAT(TopologyErrorOf("levels: []"), HasSubstr("the key `groups` is missing"));
+  EXPECT_THAT(TopologyErrorOf("groups: []\nnodes: []"), HasSubstr("line 2: unknown key `nodes`"));
+  EXPECT_THAT(TopologyErrorOf("groups: 3"), HasSubstr("`groups` is not a list"));
+  EXPECT_THAT(TopologyErrorOf("groups:\n- 7"), HasSubstr("line 2: a group is not a mapping"));
+  EXPECT_THAT(TopologyErrorOf("groups:\n- {parent: x}"),
               HasSubstr("line 2: unknown key of a group: `parent`"));
-  EXPECT_THAT(ErrorOf("groups:\n- {name: [a]}"), HasSubstr("no key `name`"));
-  EXPECT_THAT(ErrorOf("groups:\n- {nodes: {a: b}}"), HasSubstr("`nodes` is not a list"));
-  EXPECT_THAT(ErrorOf("groups:\n- {nodes: [[a]]}"), HasSubstr("an entry of `nodes` is not a name"));
-  EXPECT_THAT(ErrorOf("groups: ["), HasSubstr("not valid YAML"));
-  EXPECT_THAT(ErrorOf(""), HasSubstr("the key `groups` is missing"));
+  EXPECT_THAT(TopologyErrorOf("groups:\n- {name: [a]}"), HasSubstr("no key `name`"));
+  EXPECT_THAT(TopologyErrorOf("groups:\n- {nodes: {a: b}}"), HasSubstr("`nodes` is not a list"));
+  EXPECT_THAT(TopologyErrorOf("groups:\n- {nodes: [[a]]}"),
+              HasSubstr("an entry of `nodes` is not a name"));
+  EXPECT_THAT(TopologyErrorOf("groups: ["), HasSubstr("not valid YAML"));
+  EXPECT_THAT(TopologyErrorOf(""), HasSubstr("the key `groups` is missing"));
 }
 
 TEST(TopologyFileTest, BoundsTheTextAndItsAliases) {
-  EXPECT_THAT(ErrorOf(std::string(kMaxTopologyFileBytes + 1, '#')), HasSubstr("at most 1 MiB"));
+  EXPECT_THAT(TopologyErrorOf(std::string(kMaxTopologyFileBytes + 1, '#')),
+              HasSubstr("at most 1 MiB"));
   const std::string name(kMaxTopologyFileBytes / 4, 'n');
   const std::string twice = absl::StrCat("groups: [{nodes: [&n ", name, ", *n]}]");
-  EXPECT_TRUE(ParseTopology(twice).ok()) << ErrorOf(twice);
+  EXPECT_TRUE(ParseTopology(twice).ok()) << TopologyErrorOf(twice);
   const std::string often = absl::StrCat("groups: [{nodes: [&n ", name, ", *n, *n, *n, *n]}]");
-  EXPECT_THAT(ErrorOf(often), HasSubstr("with its aliases, the file exceeds 1 MiB"));
+  EXPECT_THAT(TopologyErrorOf(often), HasSubstr("with its aliases, the file exceeds 1 MiB"));
   const std::string group = absl::StrCat("groups: [&g {name: ", name, "}, *g, *g, *g, *g]");
-  EXPECT_THAT(ErrorOf(group), HasSubstr("with its aliases, the file exceeds 1 MiB"));
+  EXPECT_THAT(TopologyErrorOf(group), HasSubstr("with its aliases, the file exceeds 1 MiB"));
 }
 
 }  // namespace

@@ -89,6 +89,7 @@ std::unique_ptr<Checker> PromisesKept();
 std::unique_ptr<Checker> HostRequestsFit();
 // Checkers for simulations in which jobs of several queues compete for slots.
 std::unique_ptr<Checker> QuotasKept();
+std::unique_ptr<Checker> LimitsAreLeft();
 std::unique_ptr<Checker> QueueIsInOrder();
 std::unique_ptr<Checker> PreemptionsAreJust();
 std::unique_ptr<Checker> PreemptedWorkIsSaved();

@@ -75,12 +75,14 @@ class PreemptionsAreJustChecker : public Checker {
          ++i) {
       const int64_t victim = step.log[i].attempt_yielded().job_id();
       victims.insert(victim);
-      if (std::string wrong = CheckVictim(*head, victim, now); !wrong.empty()) return wrong;
+      const int most = step.view.options.preemption.per_window;
+      if (std::string wrong = CheckVictim(*head, victim, now, most); !wrong.empty()) return wrong;
     }
     return CheckSet(step, *head, now, victims);
   }
 
-  std::string CheckVictim(const JobEntry& head, int64_t id, Timestamp now) {
+  // `most`: the maximum number of preemptions of a job within the window.
+  std::string CheckVictim(const JobEntry& head, int64_t id, Timestamp now, int most) {
     const JobEntry& entry = before_.jobs.at(id);
     const v1::Attempt* live = LiveAttempt(entry);
     if (live == nullptr || live->state() != v1::ATTEMPT_STATE_RUNNING) {
@@ -93,7 +95,7 @@ class PreemptionsAreJustChecker : public Checker {
     while (!times.empty() && times.front() <= now - kSimulatedPreemption.window_ms) {
       times.pop_front();
     }
-    if (static_cast<int>(times.size()) >= kSimulatedPreemption.per_window) {
+    if (static_cast<int>(times.size()) >= most) {
       return absl::StrCat("job ", id, " was preempted too often");
     }
     times.push_back(now);

@@ -41,8 +41,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // False once the connection is lost, as far as the controller has noticed in a statement.
   bool is_open() const { return is_open_; }
-  // True if the operating system knows that the server has closed the connection.
-  bool is_closed_by_server() const { return closed_by_server_; }
+  // True if the operating system knows that the connection has ended.
+  bool has_ended() const { return closed_by_server_ || !is_open_; }
   int64_t session() const { return session_; }
 
  private:

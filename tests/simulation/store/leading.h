@@ -39,6 +39,7 @@ struct Member::Leading {
   std::size_t appended_events = 0;  // Of the present append.
   uint64_t snapshot_sequence = 0;
   std::shared_ptr<Connection> snapshot_writer;
+  bool is_writing_snapshot = false;
   Timestamp retry_space_at_ms = 0;
 };
 

@@ -183,9 +183,7 @@ void Member::Answered(LeaderAnswer answer) {
   StepEnded();
 }
 
-bool Member::MayAnswer() const {
-  return kernel_->MayAnswer(Clock()) && !seat_->is_closed_by_server();
-}
+bool Member::MayAnswer() const { return kernel_->MayAnswer(Clock()) && !seat_->has_ended(); }
 
 // The rules of controller/leader_guard.cpp for a leader.
 void Member::StepEnded() {

@@ -199,7 +199,7 @@ void Member::Appended(const absl::Status& status) {
 void Member::Committed() {
   controller::TickKernel& tick = leading_->tick;
   tick.Committed(tick.TimeAt(Clock()));
-  world_.audit.CheckState(tick.state(), tick.last_sequence());
+  if (MayAnswer()) world_.audit.CheckState(tick.state(), tick.last_sequence());
   if (tick.waiting() > 0) ScheduleTick();
   WriteSnapshotIfDue();
 }
@@ -223,23 +223,28 @@ void Member::UndoTick(const absl::Status& cause) {
       });
 }
 
-// Snapshots are written in a session of their own, while the loop continues.
+// Snapshots are written one after another in sessions of their own, while the loop continues.
 void Member::WriteSnapshotIfDue() {
   const uint64_t last_sequence = leading_->tick.last_sequence();
-  if (last_sequence - leading_->snapshot_sequence < kEventsPerSnapshot) return;
+  const uint64_t events = last_sequence - leading_->snapshot_sequence;
+  if (events < kEventsPerSnapshot || leading_->is_writing_snapshot) return;
+  leading_->is_writing_snapshot = true;
   leading_->snapshot_sequence = last_sequence;
   const auto snapshot =
       std::make_shared<v1::Snapshot>(controller::ToSnapshot(leading_->tick.state(), last_sequence));
   Run(world_.random.Between(1, 1'000), [this, snapshot] {
     if (leading_->snapshot_writer != nullptr) leading_->snapshot_writer->Close();
     leading_->snapshot_writer = Connection::Open(number_, world_);
-    if (leading_->snapshot_writer == nullptr) return;
+    if (leading_->snapshot_writer == nullptr) {
+      leading_->is_writing_snapshot = false;
+      return;
+    }
     Call(
         leading_->snapshot_writer, kWriterLimits,
         [log = leading_->log, snapshot](int64_t session) -> std::optional<absl::Status> {
           return log->WriteSnapshot(*snapshot, session);
         },
-        [](const absl::Status&) {});
+        [this](const absl::Status&) { leading_->is_writing_snapshot = false; });
   });
 }
 

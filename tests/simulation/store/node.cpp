@@ -11,7 +11,7 @@ namespace {
 constexpr int kNodeSlots = 4;
 constexpr int64_t kNodeStepMs = 100;
 constexpr int64_t kHeartbeatMs = 1'000;
-constexpr int64_t kWelcomeMs = 3'000;
+constexpr int64_t kWelcomeMs = 5'000;
 constexpr int64_t kShortestDialMs = 100;
 constexpr int64_t kLongestDialMs = 800;
 
@@ -51,7 +51,7 @@ void Node::Dial() {
   }
   Report(*hello.mutable_attempts());
   if (seen_log_.newest().sequence() != 0) *hello.mutable_log_mark() = seen_log_.newest();
-  SetLeaderTerm(fence_.highest(), hello);
+  if (sends_term_) SetLeaderTerm(fence_.highest(), hello);
   stream_.send(link_, std::move(message));
 }
 
@@ -63,7 +63,7 @@ void Node::Disconnect() {
 }
 
 void Node::Closed(int64_t link) {
-  if (link == link_) Disconnect();
+  if (link != 0 && link == link_) Disconnect();
 }
 
 void Node::Receive(int64_t link, const v1::ControllerMessage& message) {

@@ -26,12 +26,15 @@ class Node {
     std::function<void(int64_t link)> close;
   };
 
-  Node(std::string id, World& world, Stream stream)
-      : id_(std::move(id)), world_(world), stream_(std::move(stream)) {}
+  // `sends_term`: Hello contains the highest term that the node has seen.
+  Node(std::string id, bool sends_term, World& world, Stream stream)
+      : id_(std::move(id)), sends_term_(sends_term), world_(world), stream_(std::move(stream)) {}
 
   void Start() { Step(); }
   void Receive(int64_t link, const v1::ControllerMessage& message);
   void Closed(int64_t link);
+  // Ends the stream. The node opens another one.
+  void BreakLink() { Closed(link_); }
 
   const std::string& id() const { return id_; }
   bool IsAttached() const { return welcomed_; }
@@ -58,6 +61,7 @@ class Node {
   void Report(google::protobuf::RepeatedPtrField<v1::AttemptReport>& reports) const;
 
   const std::string id_;
+  const bool sends_term_;
   World& world_;
   const Stream stream_;
   int64_t link_ = 0;  // 0 if there is no stream.

@@ -60,7 +60,8 @@ controller::LeaderRow SimulatedDatabase::Look() const {
 
 void SimulatedDatabase::EndLockHolder(int64_t seen_session) {
   if (lock_holder_ == 0) return;
-  const bool leads = lock_holder_ == seen_session;
+  const bool leads =
+      lock_holder_ == seen_session && Look().unrenewed_ms >= controller::kTakeOverAfterMs;
   const Timestamp idle_ms = now_() - sessions_.at(lock_holder_).last_statement_ms;
   if (!leads && idle_ms <= controller::kTakeOverAfterMs) return;
   if (leads && observer_ != nullptr) observer_->LeaderSessionEnded(Look().unrenewed_ms);

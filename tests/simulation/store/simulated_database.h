@@ -66,6 +66,7 @@ class SimulatedDatabase {
   bool TryLock(int64_t session);
   void Unlock(int64_t session);
   controller::LeaderRow Look() const;
+  // Ends the leader only if its row is still not renewed.
   void EndLockHolder(int64_t seen_session);
   // Returns nullopt as long as an open transaction has locked the row.
   std::optional<int64_t> BeginTerm(int64_t session, int64_t seen_term, const std::string& holder);

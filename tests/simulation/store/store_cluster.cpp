@@ -37,6 +37,7 @@ StoreClusterOptions StoreOptionsOf(uint64_t seed) {
   faults.cut_database = sometimes(0.05);
   faults.cut_workers = sometimes(0.05);
   faults.cut_clients = sometimes(0.05);
+  faults.break_link = sometimes(0.2);
   faults.step_clock = sometimes(0.1);
   faults.restart_database = sometimes(0.05);
   faults.end_session = sometimes(0.1);
@@ -91,7 +92,10 @@ StoreCluster::StoreCluster(const StoreClusterOptions& options)
         .send = [this](int64_t link,
                        v1::WorkerMessage message) { links_.ToMember(link, std::move(message)); },
         .close = [this](int64_t link) { links_.Close(link); }};
-    nodes_.push_back(std::make_unique<Node>(absl::StrCat("n", i), world_, std::move(stream)));
+    // Workers of earlier releases do not send the highest term that they have seen.
+    const bool sends_term = i % 2 == 0;
+    nodes_.push_back(
+        std::make_unique<Node>(absl::StrCat("n", i), sends_term, world_, std::move(stream)));
     nodes_.back()->Start();
   }
   for (int i = 0; i < options_.clients; ++i) {
@@ -120,6 +124,9 @@ void StoreCluster::ToClient(int client, ClientAnswer answer) {
 void StoreCluster::Inject() {
   agenda_.After(kInjectEveryMs, [this] { Inject(); });
   for (int i = 0; i < options_.controllers; ++i) InjectInto(i);
+  for (const auto& node : nodes_) {
+    if (random_.EachSecond(faults_.break_link, kInjectEveryMs)) node->BreakLink();
+  }
   InjectIntoDatabase();
 }
 

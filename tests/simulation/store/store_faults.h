@@ -23,6 +23,7 @@ struct StoreFaults {
   double cut_database = 0;  // A partition between controller and database.
   double cut_workers = 0;
   double cut_clients = 0;
+  double break_link = 0;  // The stream of a worker breaks.
   double step_clock = 0;  // Moves the controller's wall clock by up to an hour.
   // Probabilities per second, of the database.
   double restart_database = 0;

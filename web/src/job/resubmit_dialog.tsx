@@ -89,7 +89,7 @@ export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
       onClose={onClose}
       act={act}
       ready={nameProblem(name) === undefined}
-      text="Creates a job with the same settings, except those below, and a new checkpoint directory."
+      text="Creates a job with the same settings except those below. It gets its own checkpoints."
       commandLine={cloneCommand(job.id, newJob)}
       fields={{ changes: /--set |`[\w.]+`/ }}
     >

@@ -8,6 +8,7 @@ import type {
   NodeReservation,
 } from '../api/types';
 import { clockTime, duration } from '../format/time';
+import { sentence } from '../format/words';
 import { Choice } from '../ui/choice';
 import { Confirm } from '../ui/confirm';
 import { Field } from '../ui/field';
@@ -42,7 +43,10 @@ function ReserveDialog({ onClose }: { onClose: () => void }) {
   return (
     <Confirm
       title="Reserve nodes"
-      text="From the start to the end, only the chosen jobs start on the nodes. Before the start, no other job starts there that could run beyond it."
+      text={
+        'From the start to the end, only the chosen jobs start on the nodes. Before the start, no ' +
+        'other job starts there that could run beyond it.'
+      }
       commandLine={reservationCommand(draft)}
       button="Reserve nodes"
       ready={canReserve(draft)}
@@ -52,7 +56,7 @@ function ReserveDialog({ onClose }: { onClose: () => void }) {
         const name = draft.name.trim();
         const body = { reservation: reservationOf(draft, serverNow.peek()) };
         const { warnings } = await postJson<CreateReservationResponse>(pathOf(name), body);
-        return [`The reservation ${name} was created.`, ...warnings];
+        return [`The reservation ${name} was created.`, ...warnings.map(sentence)];
       }}
     >
       {(problemAt) => (

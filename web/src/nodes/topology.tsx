@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { asRequestError, postJson } from '../api/client';
 import { capabilities, serverNow } from '../api/store';
 import type { GetTopologyResponse, SetTopologyResponse } from '../api/types';
+import { sentence } from '../format/words';
 import { Confirm } from '../ui/confirm';
 import { TextArea } from '../ui/field';
 import { useLoad } from '../ui/load';
@@ -58,7 +59,10 @@ function TopologyDialog({ onClose }: { onClose: () => void }) {
   return (
     <Confirm
       title="Set the topology?"
-      text="The file replaces the whole topology. Running jobs keep their nodes. A file with the line “groups: []” removes the topology."
+      text={
+        'The file replaces the whole topology. Running jobs keep their nodes. A file with the line ' +
+        '“groups: []” removes the topology.'
+      }
       commandLine="trainyard topology set FILE"
       button="Set topology"
       ready={text.trim() !== ''}
@@ -68,7 +72,7 @@ function TopologyDialog({ onClose }: { onClose: () => void }) {
       act={async () => {
         const body = { topology_file: text };
         const { topology, warnings } = await postJson<SetTopologyResponse>('/topology', body);
-        return [...(topology ? [changedText(topology)] : []), ...warnings];
+        return [...(topology ? [changedText(topology)] : []), ...warnings.map(sentence)];
       }}
     >
       {(problemAt) => <FileField text={text} problem={problemAt('file')} onText={setText} />}

@@ -30,7 +30,10 @@ export function QueueDialog({ queue, onClose }: QueueDialogProps) {
   return (
     <Confirm
       title={queue ? `Settings of the queue ${queue.name}` : 'New queue'}
-      text="Jobs of a higher tier start first. The queues of a tier share the slots over time, in proportion to their shares."
+      text={
+        'Jobs of a higher tier start first. The queues of a tier share the slots over time, in ' +
+        'proportion to their shares.'
+      }
       commandLine={queueCommand(draft, before)}
       button={queue ? 'Save settings' : 'Create queue'}
       ready={canSend(draft)}

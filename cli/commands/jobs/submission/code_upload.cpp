@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <set>
 #include <string>
@@ -104,6 +105,22 @@ absl::Status StoreLists(const code::Snapshot& snapshot, const std::string& diff,
   return absl::OkStatus();
 }
 
+// Sends the missing files. The next pack is made while the controller stores the one before.
+absl::Status StoreFiles(const std::string& directory, const code::Snapshot& snapshot,
+                        const std::set<std::string>& missing, Context& context) {
+  std::future<absl::Status> storing;
+  const auto wait = [&] { return storing.valid() ? storing.get() : absl::OkStatus(); };
+  const auto store = [&](std::string pack) -> absl::Status {
+    TRAINYARD_RETURN_IF_ERROR(wait());
+    storing = std::async(std::launch::async, [&context, pack = std::move(pack)]() mutable {
+      return Store(std::move(pack), context);
+    });
+    return absl::OkStatus();
+  };
+  TRAINYARD_RETURN_IF_ERROR(code::PackFiles(directory, snapshot, missing, store));
+  return wait();
+}
+
 absl::Status Send(const std::string& directory, const code::Snapshot& snapshot,
                   const std::string& diff, Context& context) {
   TRAINYARD_ASSIGN_OR_RETURN(std::set<std::string> missing, FindMissing(snapshot, diff, context));
@@ -111,9 +128,7 @@ absl::Status Send(const std::string& directory, const code::Snapshot& snapshot,
   TRAINYARD_RETURN_IF_ERROR(StoreLists(snapshot, diff, missing, context));
   // The controller names missing files only after it has the manifest.
   TRAINYARD_ASSIGN_OR_RETURN(missing, FindMissing(snapshot, diff, context));
-  TRAINYARD_RETURN_IF_ERROR(code::PackFiles(directory, snapshot, missing, [&](std::string pack) {
-    return Store(std::move(pack), context);
-  }));
+  TRAINYARD_RETURN_IF_ERROR(StoreFiles(directory, snapshot, missing, context));
   TRAINYARD_ASSIGN_OR_RETURN(missing, FindMissing(snapshot, diff, context));
   if (missing.empty()) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("the controller lacks ", missing.size(),

@@ -1,4 +1,7 @@
 // Tests `convert`.
+#include <regex>
+#include <sstream>
+
 #include "gmock/gmock.h"
 #include "tests/cli/cli_fixture.h"
 
@@ -14,6 +17,11 @@ class ConvertTest : public CliFixture {
  protected:
   CliResult Convert(const std::string& script) {
     return Run({"convert", WriteFile("run.sh", script), "--name", "mine"});
+  }
+
+  // Returns the job file without the comments that explain its values.
+  static std::string Uncommented(const std::string& job_file) {
+    return std::regex_replace(job_file, std::regex(" +# [^\n]*"), "");
   }
 };
 
@@ -62,7 +70,7 @@ TEST_F(ConvertTest, AMegatronCommandBecomesAJobFile) {
         "  tp: 8\n", "  zero: 1\n", "  sequence_parallel: true\n", "  kind: cosine\n",
         "  warmup_samples: 3906252\n", "  path: /path/to/data\n", "  format: megatron\n",
         "  dir: /checkpoints/gpt3-15b\n", "  every_steps: 1000\n"}) {
-    EXPECT_THAT(result.out, HasSubstr(line));
+    EXPECT_THAT(Uncommented(result.out), HasSubstr(line));
   }
   EXPECT_THAT(result.out, Not(HasSubstr("resume_from"))) << "it goes on from its own directory";
   EXPECT_THAT(result.err,
@@ -72,6 +80,18 @@ TEST_F(ConvertTest, AMegatronCommandBecomesAJobFile) {
                     HasSubstr("format: megatron, because it runs a script named pretrain_*.py"),
                     HasSubstr("left out, because trainyard-trainer has no such setting and needs "
                               "none: --overlap-grad-reduce, --overlap-param-gather")));
+}
+
+TEST_F(ConvertTest, EachLineOfTheJobFileNamesItsOrigin) {
+  const CliResult result = Convert(kGpt15b);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("  # line 2: --num-layers\n"), HasSubstr("  # --name\n"),
+                                HasSubstr("  # line 1: torchrun --nnodes\n"),
+                                HasSubstr("  # default of Megatron-LM\n"),
+                                HasSubstr("  # line 23: --use-distributed-optimizer\n")));
+  std::istringstream lines(result.out);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_TRUE(line.back() == ':' || line.find("  # ") != std::string::npos) << line;
+  }
 }
 
 // After the missing setting has been added, `submit` accepts the job.
@@ -100,8 +120,9 @@ pretrain_gpt.py \
 --num-layers 96
 )");
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.out, AllOf(HasSubstr("  nodes: 64\n"), HasSubstr("  slots_per_node: 8\n"),
-                                HasSubstr("  tp: 8\n"), Not(HasSubstr("micro_batch"))));
+  EXPECT_THAT(Uncommented(result.out),
+              AllOf(HasSubstr("  nodes: 64\n"), HasSubstr("  slots_per_node: 8\n"),
+                    HasSubstr("  tp: 8\n"), Not(HasSubstr("micro_batch"))));
   EXPECT_THAT(result.err, HasSubstr("line 12: --micro-batch-size $MICRO: the value is not in the "
                                     "script; set layout.micro_batch"));
 }
@@ -118,7 +139,7 @@ TEST_F(ConvertTest, WhatCannotBeDoneIsSaidLineByLine) {
             HasSubstr("line 3: --fp8-recipe mxfp8: not converted; "),
             HasSubstr("line 4: --tensor-core 3: not understood"),
             HasSubstr("line 8: `stray` was not understood")));
-  EXPECT_THAT(result.out,
+  EXPECT_THAT(Uncommented(result.out),
               AllOf(HasSubstr("  num_experts: 8\n"), HasSubstr("  moe_router_topk: 2\n"),
                     HasSubstr("  add_bias_linear: false\n"), HasSubstr("  activation: swiglu\n"),
                     HasSubstr("rms_norm"), HasSubstr("  ffn_hidden_size: 256\n"),
@@ -150,7 +171,7 @@ TEST_F(ConvertTest, OtherTextsAreRefused) {
   EXPECT_THAT(result.err, HasSubstr("has no Megatron-LM command"));
   EXPECT_EQ(Run({"convert", "/nonexistent.sh"}).exit_code, 3);
   input_ = "torchrun pretrain_gpt.py --num-layers 3\n";
-  EXPECT_THAT(Run({"convert", "-"}).out, HasSubstr("  num_layers: 3\n"));
+  EXPECT_THAT(Uncommented(Run({"convert", "-"}).out), HasSubstr("  num_layers: 3\n"));
 }
 
 }  // namespace

@@ -98,14 +98,20 @@ TEST_F(ServerStatusTest, TheDatabaseIsShown) {
   replica.set_lag_ms(3);
   v1::StandbyController& standby = *answers().server.add_standbys();
   standby.set_address("10.0.0.2:7070");
-  standby.set_since_ms(kNow - 60000);
+  standby.set_version("0.1.0");
+  standby.set_seen_ms(kNow - 60000);
+  standby.set_position(90);
+  answers().server.set_revision(93);
   std::string out = Run({"server", "status"}).out;
-  EXPECT_THAT(out,
-              HasSubstr("  database     PostgreSQL 15.20: trainyard on db1, schema public, 3.0 MiB\n"
-                        "  durability   synchronous_commit is on; commits wait for replicas: ANY 1 "
-                        "(db2)\n  connections  12 of 40 in use (limit of the user)\n  replica      "
-                        "db2 at 10.0.0.9: streaming, quorum, "));
-  EXPECT_THAT(out, HasSubstr("  standby      10.0.0.2:7070: connected to the database for 1m00s\n"));
+  EXPECT_THAT(
+      out, HasSubstr("  database     PostgreSQL 15.20: trainyard on db1, schema public, 3.0 MiB\n"
+                     "  durability   synchronous_commit is on; commits wait for replicas: ANY 1 "
+                     "(db2)\n  connections  12 of 40 in use (limit of the user)\n  replica      "
+                     "db2 at 10.0.0.9: streaming, quorum, "));
+  EXPECT_THAT(
+      out,
+      HasSubstr(
+          "  standby      10.0.0.2:7070: release 0.1.0, reported 1m00s ago, 3 events behind\n"));
   const auto document = nlohmann::json::parse(Run({"server", "-o", "json"}).out);
   EXPECT_EQ(document["database"]["replicas"][0]["sync_state"], "quorum");
   EXPECT_EQ(document["standbys"][0]["address"], "10.0.0.2:7070");

@@ -57,7 +57,6 @@ std::map<std::string, Meaning> NodeMeanings() {
       {"DatabaseStatus.read_ms", Meaning::kInstant},
       {"Leadership.since_ms", Meaning::kInstant},
       {"StandbyController.seen_ms", Meaning::kInstant},
-      {"StandbyController.since_ms", Meaning::kInstant},
       {"NodeDrain.since_ms", Meaning::kInstant},
       {"NodeDraining.deadline_ms", Meaning::kInstant},
       {"NodeEvidence.time_ms", Meaning::kInstant},

@@ -1,5 +1,6 @@
 // Tests placement passes over queued jobs that have run before.
 #include "controller/core/observations/root_sightings.h"
+#include "controller/core/schedule/head_promise.h"
 #include "controller/core/schedule/placement.h"
 #include "controller/core/state/attempts/gang_request.h"
 #include "gmock/gmock.h"
@@ -10,6 +11,7 @@
 namespace trainyard::controller {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr int kDeviceFault = static_cast<int>(ExitCode::kDeviceFault);
@@ -110,6 +112,30 @@ TEST(PlacementPassTest, ClosedNodesDoNotCountAsFitting) {
   const JobEntry job;
   EXPECT_EQ(pass.CountFittingNodes(job, {1, 2, v1::DEVICE_KIND_CPU}).count, 2);
   EXPECT_EQ(pass.CountFittingNodes(job, {1, 3, v1::DEVICE_KIND_CPU}).count, 0);
+}
+
+// A gang of two nodes has GPUs of one model, so each model is tried on its own. The promise to a
+// head is computed while a gang is tried, and all nodes count for it.
+TEST(PlacementPassTest, ReleaseTimesDoNotDependOnTheNodesBeingTried) {
+  TestCluster cluster;
+  for (const char* id : {"a", "b"}) cluster.AddGpuNode(id, 1, "NVIDIA A100-SXM4-40GB");
+  for (const char* id : {"c", "d"}) cluster.AddGpuNode(id, 1, "NVIDIA H200");
+  v1::JobSpec spec = TestSpec("job", 2, 1);
+  spec.mutable_resources()->set_device(v1::DEVICE_KIND_GPU);
+  const JobEntry& job = cluster.state.jobs.at(cluster.Submit(spec));
+  PlacementPass pass(cluster.state, {});
+  int gangs = 0;
+  pass.AcceptOnly([&](const Gang&) {
+    ++gangs;
+    const Releases releases = ReleasesOf(
+        cluster.state, pass, v1::DEVICE_KIND_GPU, [&](int64_t) { return cluster.now; },
+        cluster.now);
+    EXPECT_EQ(releases.size(), 4U);
+    for (const auto& [id, times] : releases) EXPECT_THAT(times, ElementsAre(cluster.now)) << id;
+    return true;
+  });
+  EXPECT_TRUE(pass.Place(job, GangRequestOf(spec).Full()).has_value());
+  EXPECT_EQ(gangs, 1);
 }
 
 TEST(PlacementPassTest, AnEmptyClusterGivesTheSmallestNodesThatSuffice) {

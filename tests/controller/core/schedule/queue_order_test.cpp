@@ -154,8 +154,7 @@ TEST_F(QueueOrderTest, AClosedClassIsSkipped) {
   EXPECT_TRUE(jobs.empty());
 }
 
-// Classes of one queue and user that differ in their size stand next to each other in the index,
-// and so do those of a user with equal usage. All of them have one rank, so the numbers decide.
+// Two users with equal usage have one rank, so the numbers of their jobs decide.
 TEST_F(QueueOrderTest, ClassesOfEqualStandingHaveOneRank) {
   const int64_t first = Submit("ada"), second = Submit("grace"),
                 third = Submit("ada", "default", 1);

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/store/postgres/leadership.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "tests/controller/store/postgres/postgres_fixture.h"
 
@@ -37,27 +36,20 @@ class PostgresProbeTest : public PostgresFixture {
     return facts.ok() ? *facts : DatabaseFacts();
   }
 
-  std::unique_ptr<Leadership> Open(const std::string& holder) const {
-    auto leadership = Leadership::Open(settings(), holder);
-    EXPECT_TRUE(leadership.ok()) << leadership.status();
-    EXPECT_TRUE(leadership.ok() && (*leadership)->Step().ok());
-    return leadership.ok() ? *std::move(leadership) : nullptr;
-  }
-
   std::string Schema() const {
     const auto rows = Connect()->Query("SELECT current_schema()::text");
     EXPECT_TRUE(rows.ok()) << rows.status();
     return rows.ok() ? std::string(rows->Bytes(0, 0)) : "";
   }
 
-  // Creates a user that may only read the row of the leader.
+  // Creates a user that may only read the reports of standbys.
   std::string SettingsOfPlainUser(const std::string& name) const {
     EXPECT_TRUE(Connect()
                     ->RunScript(absl::StrCat(
                         "DO $$ BEGIN CREATE ROLE ", name,
                         " LOGIN; EXCEPTION WHEN duplicate_object THEN END $$; GRANT USAGE ON "
                         "SCHEMA ",
-                        Schema(), " TO ", name, "; GRANT SELECT ON leader TO ", name))
+                        Schema(), " TO ", name, "; GRANT SELECT ON standby TO ", name))
                     .ok());
     return absl::StrCat(settings(), " user=", name);
   }
@@ -100,21 +92,21 @@ TEST_F(PostgresProbeTest, TheClosestLimitOnConnectionsIsRead) {
   EXPECT_EQ(database.connections_max(), 5);
 }
 
-TEST_F(PostgresProbeTest, StandbysAreThoseOfThisSchemaWithoutTheLeader) {
-  const auto leader = Open("10.0.0.1:7070");
-  const auto standby = Open("10.0.0.2:7070");
-  ASSERT_EQ(leader->term(), 1);
+TEST_F(PostgresProbeTest, StandbysOfTheLastHourAreRead) {
+  ASSERT_TRUE(Connect()
+                  ->RunScript("INSERT INTO standby VALUES ('10.0.0.3:7070', '0.2.0', 0, "
+                              "clock_timestamp() - interval '1 min'), ('10.0.0.2:7070', '0.1.0', "
+                              "17, clock_timestamp()), ('10.0.0.4:7070', '0.1.0', 5, "
+                              "clock_timestamp() - interval '2 hours')")
+                  .ok());
   const DatabaseFacts facts = Read(settings());
-  ASSERT_EQ(facts.standbys.size(), 1U);
+  ASSERT_EQ(facts.standbys.size(), 2U);
   EXPECT_EQ(facts.standbys[0].address(), "10.0.0.2:7070");
-  EXPECT_GT(facts.standbys[0].since_ms(), kNow - 60'000);
-  EXPECT_LE(facts.standbys[0].since_ms(), kNow);
-  EXPECT_GE(facts.standbys[0].seen_ms(), facts.standbys[0].since_ms());
-  const auto other_schema = server().SettingsOf("probe_other_cluster");
-  ASSERT_TRUE(other_schema.ok());
-  const auto database = PostgresDatabase::Connect(*other_schema);
-  ASSERT_TRUE(database.ok() && MigrateEvents(**database).ok());
-  EXPECT_TRUE(Read(*other_schema).standbys.empty());
+  EXPECT_EQ(facts.standbys[0].version(), "0.1.0");
+  EXPECT_EQ(facts.standbys[0].position(), 17U);
+  EXPECT_GT(facts.standbys[0].seen_ms(), kNow - 30'000);
+  EXPECT_EQ(facts.standbys[1].address(), "10.0.0.3:7070");
+  EXPECT_LE(facts.standbys[1].seen_ms(), kNow - 60'000);
 }
 
 // A connection that receives the write-ahead log, as a replica does.
