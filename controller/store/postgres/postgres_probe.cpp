@@ -45,7 +45,7 @@ constexpr char kReplicas[] =
     "WHERE active_pid = sender.pid AND slot_type = 'logical') ORDER BY 1, 2 LIMIT 64";
 
 // Standbys that reported within an hour. One that stops in order removes its row.
-constexpr char kStandbys[] =
+constexpr char kRecentStandbys[] =
     "SELECT address, version, position, (EXTRACT(epoch FROM clock_timestamp() - reported) * "
     "1000)::bigint FROM standby WHERE reported > clock_timestamp() - interval '1 hour' ORDER BY "
     "address LIMIT 64";
@@ -102,7 +102,7 @@ absl::Status ReadReplicas(PostgresDatabase& database, v1::DatabaseStatus& status
 
 absl::Status ReadStandbys(PostgresDatabase& database, int64_t now_ms,
                           std::vector<v1::StandbyController>& standbys) {
-  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database.Query(kConnectedStandbys));
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows, database.Query(kRecentStandbys));
   for (int row = 0; row < rows.size(); ++row) {
     v1::StandbyController& standby = standbys.emplace_back();
     standby.set_address(Text(rows, row, 0));
