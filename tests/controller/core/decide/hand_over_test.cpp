@@ -93,6 +93,7 @@ TEST(HandOverTest, TooLongAddressesAreRefused) {
 
 TEST(HandOverTest, TheEventNamesTheUserAndBothControllersAndChangesNoState) {
   TestCluster cluster;
+  cluster.AddNode("a", 1);
   const std::string before = Bytes(cluster.state);
   const auto events =
       cluster.Do(RecordHandOver{"a:1", "b:1", {"ada", Verification::kPeerCredentials}});
