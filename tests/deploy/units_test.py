@@ -49,6 +49,11 @@ class UnitsTest(unittest.TestCase):
         # With ProtectSystem=full, /var is writable, but not the directory of the other unit.
         self.assertFalse(root.startswith("/var/lib/" + settings(controller, "StateDirectory")[0] + "/"))
 
+    def test_the_controller_comes_back_after_any_number_of_exits(self):
+        controller = UNITS[0]
+        self.assertEqual(settings(controller, "Restart"), ["always"])
+        self.assertEqual(settings(controller, "StartLimitIntervalSec"), ["0"])
+
     def test_programs_know_their_flags(self):
         for unit in UNITS:
             command = settings(unit, "ExecStart")[0].split()
