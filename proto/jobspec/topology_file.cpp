@@ -47,6 +47,13 @@ absl::Status AddNames(const YAML::Node& value, const std::string& key, NameBudge
   return absl::OkStatus();
 }
 
+absl::Status ReadName(const YAML::Node& value, const std::string& key, NameBudget& budget,
+                      std::string& name) {
+  if (!value.IsScalar()) return BadLine(value.Mark(), absl::StrCat("`", key, "` is not text"));
+  name = value.Scalar();
+  return budget.Take(value);
+}
+
 absl::StatusOr<v1::TopologyGroup> ParseGroup(const YAML::Node& node, NameBudget& budget) {
   if (!node.IsMap()) return BadLine(node.Mark(), "a group is not a mapping");
   TRAINYARD_RETURN_IF_ERROR(budget.Take(node));
@@ -57,9 +64,9 @@ absl::StatusOr<v1::TopologyGroup> ParseGroup(const YAML::Node& node, NameBudget&
       TRAINYARD_RETURN_IF_ERROR(AddNames(pair.second, key, budget, *group.mutable_nodes()));
     } else if (key == "groups") {
       TRAINYARD_RETURN_IF_ERROR(AddNames(pair.second, key, budget, *group.mutable_groups()));
-    } else if ((key == "name" || key == "level") && pair.second.IsScalar()) {
-      TRAINYARD_RETURN_IF_ERROR(budget.Take(pair.second));
-      (key == "name" ? *group.mutable_name() : *group.mutable_level()) = pair.second.Scalar();
+    } else if (key == "name" || key == "level") {
+      std::string& text = key == "name" ? *group.mutable_name() : *group.mutable_level();
+      TRAINYARD_RETURN_IF_ERROR(ReadName(pair.second, key, budget, text));
     } else {
       return BadLine(pair.first.Mark(), absl::StrCat("unknown key of a group: `", key, "`"));
     }
@@ -73,9 +80,8 @@ absl::StatusOr<v1::TopologyLevel> ParseLevel(const YAML::Node& node, NameBudget&
   v1::TopologyLevel level;
   for (const auto& pair : node) {
     const std::string key = pair.first.Scalar();
-    if (key == "name" && pair.second.IsScalar()) {
-      TRAINYARD_RETURN_IF_ERROR(budget.Take(pair.second));
-      level.set_name(pair.second.Scalar());
+    if (key == "name") {
+      TRAINYARD_RETURN_IF_ERROR(ReadName(pair.second, key, budget, *level.mutable_name()));
       continue;
     }
     if (key != "gpu_bandwidth" && key != "latency_seconds") {

@@ -63,7 +63,9 @@ TEST(TopologyFileTest, NamesTheLineOfAnError) {
   EXPECT_THAT(TopologyErrorOf("groups:\n- 7"), HasSubstr("line 2: a group is not a mapping"));
   EXPECT_THAT(TopologyErrorOf("groups:\n- {parent: x}"),
               HasSubstr("line 2: unknown key of a group: `parent`"));
-  EXPECT_THAT(TopologyErrorOf("groups:\n- {name: [a]}"), HasSubstr("no key `name`"));
+  EXPECT_THAT(TopologyErrorOf("groups:\n- {name: [a]}"), HasSubstr("line 2: `name` is not text"));
+  EXPECT_THAT(TopologyErrorOf("groups: []\nlevels:\n- {name: [a]}"),
+              HasSubstr("line 3: `name` is not text"));
   EXPECT_THAT(TopologyErrorOf("groups:\n- {nodes: {a: b}}"), HasSubstr("`nodes` is not a list"));
   EXPECT_THAT(TopologyErrorOf("groups:\n- {nodes: [[a]]}"),
               HasSubstr("an entry of `nodes` is not a name"));
