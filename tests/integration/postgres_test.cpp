@@ -150,6 +150,10 @@ TEST_F(PostgresControllerTest, AFailOverOfTheDatabaseThatLostEventsStopsTheClust
   EXPECT_TRUE(Eventually([&] {
     return absl::EndsWith(ReadFile(mark), absl::StrCat(" ", lost, "\n"));
   })) << ReadFile(mark);
+  // Otherwise the node would be cordoned because of an attempt that is not in the log.
+  EXPECT_TRUE(Eventually([&] {
+    return !std::filesystem::exists(absl::StrCat(cluster.directory(), "/worker0/attempts/", lost));
+  })) << cluster.DaemonLogs();
   cluster.KillController();
   CopyDatabase("/replica", "/data");
   ExpectLostEvents(cluster, mark);
