@@ -45,7 +45,10 @@ def server(bench):
         process = Process([programs / "postgres", "-D", data, "-k", sockets, "-c",
                            "listen_addresses="], sockets / "log", cwd="/", **user)
         try:
-            wait_for((sockets / ".s.PGSQL.5432").exists, "the database server")
+            # The socket is there before the server accepts connections.
+            ready = [programs / "pg_isready", "-q", "-h", sockets]
+            wait_for(lambda: subprocess.run(ready, check=False, cwd="/").returncode == 0,
+                     "the database server")
             names = iter(range(1000))
 
             def new_database():

@@ -78,6 +78,7 @@ bool IsDuration(const FieldDescriptor& field) {
       {v1::Job::descriptor(), {v1::Job::kPausedMsFieldNumber}},
       {v1::PhaseSum::descriptor(),
        {v1::PhaseSum::kLengthMsFieldNumber, v1::PhaseSum::kSlotMsFieldNumber}},
+      {v1::DatabaseReplica::descriptor(), {v1::DatabaseReplica::kLagMsFieldNumber}},
       {v1::DeviceHistory::descriptor(), {v1::DeviceHistory::kIntervalMsFieldNumber}},
       {v1::JobExtended::descriptor(), {v1::JobExtended::kByMsFieldNumber}},
       {v1::TimeLimitUse::descriptor(),

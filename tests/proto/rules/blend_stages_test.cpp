@@ -58,7 +58,7 @@ TEST(BlendStagesTest, RefusesOtherForms) {
 
 TEST(BlendStagesTest, RefusesUnknownSourcesAndNamesTheKnownOnes) {
   EXPECT_THAT(ProblemOf("5 c4=1 Code=1"),
-              AllOf(HasSubstr("names `Code`, which is no source"), HasSubstr("c4, code, math")));
+              AllOf(HasSubstr("names `Code`, which is not a source"), HasSubstr("c4, code, math")));
   EXPECT_THAT(ProblemOf("5 =1"), HasSubstr("names ``"));
   EXPECT_THAT(ProblemOf("5 c4=1 c4=2"), HasSubstr("names `c4` twice"));
 }

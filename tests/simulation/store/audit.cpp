@@ -109,7 +109,8 @@ void Audit::Restored(controller::MemoryEventLog& log) {
   facts_.clear();
   placed_.clear();
   ending_.clear();
-  for (const v1::EventEntry& entry : log.ReadEventsAfter(0, 1'000'000).value()) {
+  const std::vector<v1::EventEntry> entries = log.ReadEventsAfter(0, 1'000'000).value();
+  for (const v1::EventEntry& entry : entries) {
     last_sequence_ = entry.sequence();
     newest_term_ = TermOfField(entry.event().leader_term());
     Learn(entry.event());

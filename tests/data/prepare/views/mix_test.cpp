@@ -198,7 +198,7 @@ TEST_F(MixTest, RefusesBadFilesWithTheirLine) {
   EXPECT_THAT(ErrorOfFile("blend: [\"1 \\xFF\"]\n\xFF"), HasSubstr("not UTF-8"));
   EXPECT_THAT(ErrorOfFile("blend: [0 web]\n"), HasSubstr("write each entry as WEIGHT PATH"));
   EXPECT_THAT(ErrorOfFile("blend: [1 web]\nblend_stages: [5 Web=1]\n"),
-              HasSubstr("names `Web`, which is no source"));
+              HasSubstr("names `Web`, which is not a source"));
   EXPECT_THAT(ErrorOfFile(std::string((1 << 20) + 1, '#')), HasSubstr("larger than 1 MiB"));
   options_.file = directory_ / "missing.yaml";
   EXPECT_THAT(ErrorOfMix(absl::StatusCode::kNotFound), HasSubstr("missing.yaml: cannot read"));
