@@ -226,7 +226,7 @@ TEST_F(ContractTest, ATopologyIsSetFromTheTextOfAFile) {
   const Answer bad = client_.Post(target, body("groups:\n- {name: leaf1, leel: leaf}"));
   EXPECT_EQ(bad.status, 400);
   EXPECT_THAT(bad.Json()["detail"].get<std::string>(),
-              testing::HasSubstr("line 2: a group has no key `leel`"));
+              testing::HasSubstr("line 2: unknown key of a group: `leel`"));
   const std::string both = R"({"topology": {"groups": []}, "topology_file": "groups: []"})";
   EXPECT_EQ(client_.Post(target, both).status, 400);
   EXPECT_EQ(client_.Post(target, R"({"topology_file": ""})").status, 400);
