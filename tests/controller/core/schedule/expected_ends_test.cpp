@@ -51,7 +51,8 @@ class ExpectedEndsTest : public ::testing::Test {
 };
 
 TEST_F(ExpectedEndsTest, AJobWithoutALiveAttemptNeverEnds) {
-  const int64_t waits = cluster_.Submit("waits", 3, 3);
+  Run("runs", 1, 600);
+  const int64_t waits = cluster_.Submit("waits", 3, 2);
   EXPECT_EQ(End(waits), kNever);
   EXPECT_EQ(End(waits + 1), kNever) << "an unknown job";
   ExpectFresh("a waiting job");
@@ -109,6 +110,8 @@ TEST_F(ExpectedEndsTest, NodesFollowTheirStatesAndJobs) {
     cluster_.Pass(1000);
     ExpectFresh("after " + std::to_string(i + 1) + " s without a heartbeat");
   }
+  cluster_.Pass(cluster_.options.lease_ms, 1000);
+  ExpectFresh("after the lease");
   EXPECT_EQ(cluster_.NodeStateOf("b"), v1::NODE_STATE_LOST);
   cluster_.Wake("b");
   cluster_.OpenStream("b");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "controller/core/explain/pending_reason.h"
+#include "controller/core/state/jobs/run_end.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/controller/core/test_cluster.h"
@@ -41,6 +42,12 @@ class PromiseHistoryTest : public ::testing::Test {
     ContinuePromises(cluster_.state, {events, std::move(placed)}, cluster_.now,
                      std::move(promises_), schedule);
     promises_ = std::move(schedule.promises);
+  }
+
+  // The running job ends this much later than its limit says, as after extensions.
+  void SetExtension(int64_t extended_ms) {
+    cluster_.state.jobs.at(runs_).job.mutable_time_limit_use()->set_extended_ms(extended_ms);
+    UpdateRunEnd(runs_, cluster_.state);
   }
 
   const v1::PromiseChange& Newest(int64_t job) { return promises_.at(job).back(); }
@@ -144,7 +151,7 @@ TEST_F(PromiseHistoryTest, AHeadBeforeAFurtherOneIsNamed) {
   EXPECT_EQ(Newest(second).reason(), "job 4 (urgent) is now before it");
   EXPECT_GE(Newest(second).promised_ms(), first + 500'000);
   cluster_.now += 1000;
-  cluster_.state.jobs.at(runs_).job.mutable_time_limit_use()->set_extended_ms(600'000);
+  SetExtension(600'000);
   Continue();
   EXPECT_EQ(Newest(urgent).cause(), v1::PROMISE_CAUSE_RUNS_LONGER);
   EXPECT_EQ(Newest(second).reason(), "the promise to job 4 (urgent) before it changed");
@@ -155,7 +162,7 @@ TEST_F(PromiseHistoryTest, AJobPlacedBeforeTheHeadIsNamed) {
   const int64_t head = Submit("head", 2, 0);
   Continue();
   const int64_t before = Submit("before", 1, 5000, 5);
-  cluster_.state.jobs.at(runs_).job.mutable_time_limit_use()->set_extended_ms(600'000);
+  SetExtension(600'000);
   Continue({}, {{before, 0}});
   EXPECT_EQ(Newest(head).cause(), v1::PROMISE_CAUSE_JOB_AHEAD);
   EXPECT_EQ(Newest(head).reason(), "job 3 (before) got slots before it");
@@ -165,7 +172,7 @@ TEST_F(PromiseHistoryTest, AJobThatKeepsRunningLongerIsOneChange) {
   const int64_t head = Submit("head", 2, 0);
   Continue();
   for (int i = 1; i <= 40; ++i) {
-    cluster_.state.jobs.at(runs_).job.mutable_time_limit_use()->set_extended_ms(i * 600'000);
+    SetExtension(i * 600'000);
     Continue();
   }
   ASSERT_THAT(promises_.at(head), SizeIs(2));
@@ -180,7 +187,7 @@ TEST_F(PromiseHistoryTest, TheFirstAndTheNewestChangesAreKept) {
   const Timestamp first = Newest(head).promised_ms();
   for (int i = 0; i < 40; ++i) {
     const int64_t extension = i % 2 == 0 ? 1'200'000 + i * 1000 : 0;
-    cluster_.state.jobs.at(runs_).job.mutable_time_limit_use()->set_extended_ms(extension);
+    SetExtension(extension);
     Continue();
   }
   ASSERT_THAT(promises_.at(head), SizeIs(kPromiseChangesKept));
@@ -192,11 +199,10 @@ TEST_F(PromiseHistoryTest, TheFirstAndTheNewestChangesAreKept) {
 TEST_F(PromiseHistoryTest, SmallChangesAreLeftOut) {
   const int64_t head = Submit("head", 2, 0);
   Continue();
-  auto& use = *cluster_.state.jobs.at(runs_).job.mutable_time_limit_use();
-  use.set_extended_ms(kPromiseMinute - 1);
+  SetExtension(kPromiseMinute - 1);
   Continue();
   EXPECT_THAT(promises_.at(head), SizeIs(1));
-  use.set_extended_ms(kPromiseMinute);
+  SetExtension(kPromiseMinute);
   Continue();
   EXPECT_THAT(promises_.at(head), SizeIs(2));
 }
