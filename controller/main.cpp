@@ -91,6 +91,14 @@ std::string HttpListen(const Flags& flags) {
   return absl::StrCat(listen.substr(0, colon + 1), port == 0 || port >= 65535 ? 0 : port + 1);
 }
 
+void DefineTlsFlags(CLI::App& app, Flags& flags) {
+  auto* certificate = app.add_option("--tls-cert", flags.tls_certificate,
+                                     "PEM file with this controller's certificate (and its chain)");
+  app.add_option("--tls-key", flags.tls_key, "PEM file with the private key of the certificate")
+      ->needs(certificate);
+  certificate->needs(app.get_option("--tls-key"));
+}
+
 void DefineFlags(CLI::App& app, Flags& flags) {
   app.set_version_flag("--version", TRAINYARD_VERSION);
   app.add_option("--listen", flags.options.listen,
@@ -137,11 +145,7 @@ void DefineFlags(CLI::App& app, Flags& flags) {
       "file with the token that every caller must send; created if missing [DATA_DIR/token]");
   app.add_flag("--token-for-group", flags.options.token_for_group,
                "let the group of this process read the token file and connect to the local socket");
-  auto* certificate = app.add_option("--tls-cert", flags.tls_certificate,
-                                     "PEM file with this controller's certificate (and its chain)");
-  app.add_option("--tls-key", flags.tls_key, "PEM file with the private key of the certificate")
-      ->needs(certificate);
-  certificate->needs(app.get_option("--tls-key"));
+  DefineTlsFlags(app, flags);
   app.add_flag("--insecure", flags.options.insecure,
                "allow connections from other machines without TLS; every page of the dashboard "
                "shows a warning");

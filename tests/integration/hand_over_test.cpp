@@ -71,12 +71,7 @@ TEST_F(HandOverTest, ATrainingRunAndAllSubmissionsContinue) {
     EXPECT_EQ(event.leadership_handed_over().from(), leaders[i]);
     EXPECT_EQ(event.leadership_handed_over().to(), leaders[i + 1]);
   }
-  const v1::Job job = chaos.Finish();
-  ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
-  EXPECT_EQ(job.attempts_size(), 1) << "a hand-over ends no attempt";
-  std::string wrong;
-  EXPECT_TRUE(Eventually([&] { return (wrong = chaos.WhatIsWrong(job)).empty(); }, Seconds(30)))
-      << wrong;
+  ASSERT_NO_FATAL_FAILURE(chaos.FinishInOneAttempt("a hand-over ends no attempt"));
   CheckSmallJobs();
   EXPECT_EQ(CheckTerms(), 1 + kHandOvers) << "each hand-over begins one term";
 }

@@ -286,9 +286,8 @@ bool ChangeJob(const v1::Event& event, ClusterState& state) {
     case E::kAlertRaised:
       ApplyKind(event.alert_raised(), event, state);
       return true;
-    // Sessions and hand-overs are history for users and do not change the state.
+    // Sessions are history for users and do not change the state.
     case E::kExecOpened:
-    case E::kLeadershipHandedOver:
       return true;
     case E::kEnvironmentRecorded:
       ApplyKind(event.environment_recorded(), event, state);
@@ -340,6 +339,9 @@ void ChangeState(const v1::Event& event, ClusterState& state) {
     case E::kNodeBlamed:
     case E::kNodeReleased:
       return ApplyToNode(event, state);
+    // Hand-overs are history for users and do not change the state.
+    case E::kLeadershipHandedOver:
+      return;
     default:
       DieOfBrokenInvariant(
           "the event log contains an event of a kind that this version does not know");

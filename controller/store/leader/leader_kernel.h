@@ -22,7 +22,7 @@ enum class LeaderAction {
   // Read the row of the leader.
   kLook,
   // End the session of the leader that the last kLook returned, unless it has renewed its row since
-  // then. Also end a candidate's session that holds the lock but makes no progress.
+  // then. End a candidate's session, too, if it holds the lock but makes no progress.
   kEndLockHolder,
   // Take the advisory lock. If it is not free, wait for kLockPollMs.
   kPollLock,

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/leader/leader_rule.h"
-#include "tests/simulation/store/leading.h"
 
 namespace trainyard::simulation {
 

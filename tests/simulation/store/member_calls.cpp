@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "controller/kernel/known_alerts.h"
 #include "tests/controller/core/test_cluster.h"
-#include "tests/simulation/store/leading.h"
 #include "tests/simulation/store/member.h"
 
 namespace trainyard::simulation {

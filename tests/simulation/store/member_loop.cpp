@@ -5,7 +5,6 @@
 #include "controller/core/apply/apply.h"
 #include "controller/core/event_log/snapshot.h"
 #include "controller/kernel/commit_rule.h"
-#include "tests/simulation/store/leading.h"
 #include "tests/simulation/store/member.h"
 
 namespace trainyard::simulation {

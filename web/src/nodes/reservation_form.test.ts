@@ -80,7 +80,8 @@ describe('PATTERNS', () => {
     expect(fieldOf('the reservation would end in the past; choose')).toBe('length');
     expect(fieldOf('no queue is called `night`')).toBe('owner');
     expect(fieldOf('the reason of a reservation is too long')).toBe('reason');
-    expect(fieldOf('gpu01 is reserved by user-maint in this time; choose other nodes')).toBe('nodes');
+    const reserved = 'gpu01 is reserved by user-maint in this time; choose other nodes';
+    expect(fieldOf(reserved)).toBe('nodes');
     expect(fieldOf('`gpu[` is not a name of nodes: write')).toBe('nodes');
     expect(fieldOf('there are 1000 reservations; at most 1000')).toBeUndefined();
   });

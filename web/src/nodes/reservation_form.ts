@@ -12,7 +12,7 @@ export interface Draft {
   // Local time, such as "2026-12-01T08:00"; empty: now.
   start: string;
   length: string;
-  // Whose jobs may use the nodes.
+  // The users whose jobs may use the nodes.
   owner: Owner;
   ownerName: string;
   reason: string;

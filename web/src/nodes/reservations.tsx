@@ -44,8 +44,8 @@ function ReserveDialog({ onClose }: { onClose: () => void }) {
     <Confirm
       title="Reserve nodes"
       text={
-        'From the start to the end, only the chosen jobs start on the nodes. Before the start, no ' +
-        'other job starts there that could run beyond it.'
+        'From the start to the end, only the chosen jobs start on the nodes. Before the start, ' +
+        'no other job starts there that could run beyond it.'
       }
       commandLine={reservationCommand(draft)}
       button="Reserve nodes"

@@ -60,8 +60,8 @@ function TopologyDialog({ onClose }: { onClose: () => void }) {
     <Confirm
       title="Set the topology?"
       text={
-        'The file replaces the whole topology. Running jobs keep their nodes. A file with the line ' +
-        '“groups: []” removes the topology.'
+        'The file replaces the whole topology. Running jobs keep their nodes. A file with the ' +
+        'line “groups: []” removes the topology.'
       }
       commandLine="trainyard topology set FILE"
       button="Set topology"

@@ -65,7 +65,8 @@ describe('shareRows', () => {
   });
   it('offers the actions in one row of a queue', () => {
     const cpu = { ...SLOTS, device: 'cpu' };
-    const both = { queue: { name: 'lab', shares: 1, tier: 0, quotas: [QUOTA] }, slots: [SLOTS, cpu] };
+    const queue = { name: 'lab', shares: 1, tier: 0, quotas: [QUOTA] };
+    const both = { queue, slots: [SLOTS, cpu] };
     expect(shareRows(response([both])).map(({ isFirst }) => isFirst)).toEqual([true, false]);
   });
 });

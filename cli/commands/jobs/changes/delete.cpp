@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "cli/commands/jobs/change_jobs.h"
+#include "cli/commands/jobs/changes/change_jobs.h"
 #include "cli/grammar/option_help.h"
 #include "cli/output/files/stable_json.h"
 #include "cli/output/terminal/readable.h"

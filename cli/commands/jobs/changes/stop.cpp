@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/commands/jobs/change_jobs.h"
-#include "cli/commands/jobs/loss_warning.h"
+#include "cli/commands/jobs/changes/change_jobs.h"
+#include "cli/commands/jobs/changes/loss_warning.h"
 #include "cli/grammar/option_help.h"
 #include "proto/support/status_macros.h"
 

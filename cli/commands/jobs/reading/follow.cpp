@@ -3,7 +3,7 @@
 #include <ostream>
 
 #include "absl/strings/str_cat.h"
-#include "cli/commands/jobs/waiting_note.h"
+#include "cli/commands/jobs/reading/waiting_note.h"
 #include "cli/output/jobs/job_views.h"
 #include "cli/output/jobs/progress_line.h"
 #include "cli/output/terminal/readable.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "cli/commands/jobs/change_jobs.h"
+#include "cli/commands/jobs/changes/change_jobs.h"
 #include "cli/commands/jobs/reading/follow.h"
 #include "cli/grammar/option_help.h"
 #include "proto/support/status_macros.h"

@@ -8,8 +8,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "cli/commands/jobs/reading/waiting_note.h"
 #include "cli/commands/jobs/submission/submission.h"
-#include "cli/commands/jobs/waiting_note.h"
 #include "cli/output/files/stable_json.h"
 #include "cli/output/terminal/readable.h"
 #include "proto/jobspec/loader.h"

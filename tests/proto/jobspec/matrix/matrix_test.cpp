@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/jobspec/array_element.h"
+#include "proto/jobspec/decoding/array_element.h"
 #include "proto/jobspec/rules/rules.h"
 #include "tests/proto/jobspec/job_files.h"
 

@@ -1,4 +1,4 @@
-#include "proto/jobspec/decoder.h"
+#include "proto/jobspec/decoding/decoder.h"
 
 #include <algorithm>
 #include <filesystem>

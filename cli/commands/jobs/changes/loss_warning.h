@@ -1,6 +1,6 @@
 // Describes the steps that a job loses if its ranks are ended now.
-#ifndef TRAINYARD_CLI_COMMANDS_JOBS_LOSS_WARNING_H_
-#define TRAINYARD_CLI_COMMANDS_JOBS_LOSS_WARNING_H_
+#ifndef TRAINYARD_CLI_COMMANDS_JOBS_CHANGES_LOSS_WARNING_H_
+#define TRAINYARD_CLI_COMMANDS_JOBS_CHANGES_LOSS_WARNING_H_
 
 #include <string>
 #include <vector>
@@ -27,4 +27,4 @@ absl::StatusOr<std::vector<std::string>> LossWarnings(EndingAction action,
 
 }  // namespace trainyard::cli
 
-#endif  // TRAINYARD_CLI_COMMANDS_JOBS_LOSS_WARNING_H_
+#endif  // TRAINYARD_CLI_COMMANDS_JOBS_CHANGES_LOSS_WARNING_H_

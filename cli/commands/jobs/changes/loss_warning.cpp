@@ -1,4 +1,4 @@
-#include "cli/commands/jobs/loss_warning.h"
+#include "cli/commands/jobs/changes/loss_warning.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cli/commands/jobs/waiting_note.h"
+#include "cli/commands/jobs/reading/waiting_note.h"
 
 #include "absl/strings/str_cat.h"
 #include "cli/output/terminal/readable.h"

@@ -1,6 +1,6 @@
 // Describes why a followed job waits.
-#ifndef TRAINYARD_CLI_COMMANDS_JOBS_WAITING_NOTE_H_
-#define TRAINYARD_CLI_COMMANDS_JOBS_WAITING_NOTE_H_
+#ifndef TRAINYARD_CLI_COMMANDS_JOBS_READING_WAITING_NOTE_H_
+#define TRAINYARD_CLI_COMMANDS_JOBS_READING_WAITING_NOTE_H_
 
 #include <string>
 #include <vector>
@@ -18,4 +18,4 @@ std::vector<std::string> WaitingNotes(const std::string& job, Client& client);
 
 }  // namespace trainyard::cli
 
-#endif  // TRAINYARD_CLI_COMMANDS_JOBS_WAITING_NOTE_H_
+#endif  // TRAINYARD_CLI_COMMANDS_JOBS_READING_WAITING_NOTE_H_

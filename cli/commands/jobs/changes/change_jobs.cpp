@@ -1,4 +1,4 @@
-#include "cli/commands/jobs/change_jobs.h"
+#include "cli/commands/jobs/changes/change_jobs.h"
 
 #include <ostream>
 #include <utility>

@@ -1,6 +1,6 @@
 // Runs commands that change several jobs, one job after another.
-#ifndef TRAINYARD_CLI_COMMANDS_JOBS_CHANGE_JOBS_H_
-#define TRAINYARD_CLI_COMMANDS_JOBS_CHANGE_JOBS_H_
+#ifndef TRAINYARD_CLI_COMMANDS_JOBS_CHANGES_CHANGE_JOBS_H_
+#define TRAINYARD_CLI_COMMANDS_JOBS_CHANGES_CHANGE_JOBS_H_
 
 #include <functional>
 #include <string>
@@ -31,4 +31,4 @@ Outcome ChangeJobs(const std::vector<std::string>& jobs,
 
 }  // namespace trainyard::cli
 
-#endif  // TRAINYARD_CLI_COMMANDS_JOBS_CHANGE_JOBS_H_
+#endif  // TRAINYARD_CLI_COMMANDS_JOBS_CHANGES_CHANGE_JOBS_H_
