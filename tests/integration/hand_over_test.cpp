@@ -38,7 +38,8 @@ class HandOverTest : public ControllerPair {
 
   std::vector<v1::Event> HandOversInLog() const {
     std::vector<v1::Event> found;  // Newest first.
-    for (const v1::EventEntry& entry : cluster_->Events(1000).events()) {
+    const v1::ListEventsResponse response = cluster_->Events(1000);
+    for (const v1::EventEntry& entry : response.events()) {
       if (entry.event().has_leadership_handed_over()) found.push_back(entry.event());
     }
     return found;

@@ -72,7 +72,10 @@ void Client::TryLater(int64_t ms) {
 
 void Client::Receive(const ClientAnswer& answer) {
   if (!is_waiting_ || answer.number != last_number_) return;
-  if (absl::IsUnavailable(answer.status)) return TryLater(kRepeatMs);
+  // Jobs are refused until the first worker has attached.
+  const bool lacks_workers =
+      absl::IsFailedPrecondition(answer.status) && request_.action == ClientAction::kSubmit;
+  if (absl::IsUnavailable(answer.status) || lacks_workers) return TryLater(kRepeatMs);
   Returned(answer);
 }
 
