@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/jobspec/decoding/decoder.h"
+#include "proto/jobspec/decoder.h"
 #include "proto/jobspec/defaults.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 #include "proto/support/status_macros.h"
 #include "proto/text/utf8.h"
 

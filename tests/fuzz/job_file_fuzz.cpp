@@ -5,7 +5,7 @@
 #include "absl/strings/str_split.h"
 #include "proto/jobspec/fields/run_config_of.h"
 #include "proto/jobspec/loader.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 #include "proto/json/message_json.h"
 #include "tests/fuzz/fuzz_target.h"
 

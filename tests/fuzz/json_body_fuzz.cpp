@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "controller/http/body.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 #include "tests/fuzz/fuzz_target.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -10,7 +10,7 @@
 #include "cli/convert/convert.h"
 #include "proto/contract/limits.h"
 #include "proto/jobspec/loader.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::cli {

@@ -14,7 +14,7 @@
 #include "proto/contract/limits.h"
 #include "proto/contract/telemetry_keys.h"
 #include "proto/jobspec/defaults.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"
 

@@ -16,9 +16,9 @@
 #include "controller/core/support/controller_event.h"
 #include "controller/core/support/text.h"
 #include "controller/core/verdict/failure_policy.h"
-#include "proto/jobspec/decoding/array_element.h"
+#include "proto/jobspec/array_element.h"
 #include "proto/jobspec/matrix/matrix.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 #include "proto/text/utf8.h"
 
 namespace trainyard::controller {

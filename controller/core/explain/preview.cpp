@@ -26,8 +26,8 @@
 #include "controller/core/state/slots/class_of_job.h"
 #include "controller/core/state/slots/queues.h"
 #include "proto/jobspec/defaults.h"
+#include "proto/jobspec/rules.h"
 #include "proto/jobspec/rules/elastic_size.h"
-#include "proto/jobspec/rules/rules.h"
 #include "proto/support/status_macros.h"
 
 namespace trainyard::controller {

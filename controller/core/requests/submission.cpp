@@ -11,7 +11,7 @@
 #include "google/protobuf/util/message_differencer.h"
 #include "proto/contract/limits.h"
 #include "proto/jobspec/defaults.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 #include "proto/support/job_kind.h"
 #include "proto/support/job_state.h"
 #include "proto/support/status_macros.h"

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/jobspec/fields/run_config_of.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 #include "proto/memory/memory_advice.h"
 #include "proto/rules/run_rules.h"
 #include "proto/support/job_kind.h"

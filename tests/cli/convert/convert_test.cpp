@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "proto/jobspec/loader.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 
 namespace trainyard::cli {
 namespace {

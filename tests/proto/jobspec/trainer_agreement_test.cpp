@@ -14,7 +14,7 @@
 #include "proto/contract/run_config.h"
 #include "proto/jobspec/fields/run_config_of.h"
 #include "proto/jobspec/loader.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 #include "proto/json/message_json.h"
 #include "trainer/config/run_config_json.h"
 #include "trainer/config/trainer_error.h"

@@ -44,6 +44,7 @@ class Audit final : public DatabaseObserver {
   // The database was replaced by an older copy, which has the events up to the present end of
   // `log`. Requests that the copy lacks are lost.
   void Restored(controller::MemoryEventLog& log);
+  bool restored() const { return restored_; }
 
   // A controller has read the log up to `last_sequence`, or a leader has committed up to it.
   void CheckState(const controller::ClusterState& state, uint64_t last_sequence);

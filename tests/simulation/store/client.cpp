@@ -89,6 +89,8 @@ void Client::Returned(const ClientAnswer& answer) {
   } else if (absl::IsFailedPrecondition(answer.status) && request_.action == ClientAction::kStop) {
     // An earlier attempt of this operation, or the same one twice, may have stopped the job.
     operation.was_stopped = attempts_ == 1 && world_.faults.duplicate_request == 0;
+  } else if (absl::IsNotFound(answer.status) && world_.audit.restored()) {
+    // The restored copy of the database is older than the job.
   } else if (!answer.status.ok()) {
     world_.audit.CheckAnswer(absl::StrCat("request ", request_.name, " of client ", number_,
                                           " is refused: ", answer.status.ToString()));

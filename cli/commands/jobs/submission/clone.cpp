@@ -13,8 +13,8 @@
 #include "cli/grammar/option_help.h"
 #include "cli/output/jobs/job_views.h"
 #include "cli/output/jobs/spec_difference.h"
-#include "proto/jobspec/decoding/changed_spec.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/changed_spec.h"
+#include "proto/jobspec/rules.h"
 #include "proto/json/enum_text.h"
 #include "proto/support/status_macros.h"
 

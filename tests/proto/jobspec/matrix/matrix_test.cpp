@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "proto/jobspec/decoding/array_element.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/array_element.h"
+#include "proto/jobspec/rules.h"
 #include "tests/proto/jobspec/job_files.h"
 
 namespace trainyard {

@@ -6,7 +6,7 @@
 #include "proto/jobspec/fields/node_range.h"
 #include "proto/jobspec/fields/run_config_of.h"
 #include "proto/jobspec/loader.h"
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 
 namespace trainyard {
 namespace {

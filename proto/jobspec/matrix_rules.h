@@ -1,6 +1,6 @@
 // Checks arrays before any of their elements becomes a job.
-#ifndef TRAINYARD_PROTO_JOBSPEC_RULES_MATRIX_RULES_H_
-#define TRAINYARD_PROTO_JOBSPEC_RULES_MATRIX_RULES_H_
+#ifndef TRAINYARD_PROTO_JOBSPEC_MATRIX_RULES_H_
+#define TRAINYARD_PROTO_JOBSPEC_MATRIX_RULES_H_
 
 #include <functional>
 #include <vector>
@@ -25,4 +25,4 @@ void CheckNotArray(const v1::JobSpec& spec, std::vector<SettingProblem>& problem
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_JOBSPEC_RULES_MATRIX_RULES_H_
+#endif  // TRAINYARD_PROTO_JOBSPEC_MATRIX_RULES_H_

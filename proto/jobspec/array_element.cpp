@@ -1,4 +1,4 @@
-#include "proto/jobspec/decoding/array_element.h"
+#include "proto/jobspec/array_element.h"
 
 #include <string>
 #include <utility>

@@ -1,6 +1,6 @@
 // Checks a JobSpec, whose defaults must be filled in, against all rules.
-#ifndef TRAINYARD_PROTO_JOBSPEC_RULES_RULES_H_
-#define TRAINYARD_PROTO_JOBSPEC_RULES_RULES_H_
+#ifndef TRAINYARD_PROTO_JOBSPEC_RULES_H_
+#define TRAINYARD_PROTO_JOBSPEC_RULES_H_
 
 #include <string>
 #include <vector>
@@ -32,4 +32,4 @@ std::string Describe(const SettingProblem& problem, const Origins& origins);
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_JOBSPEC_RULES_RULES_H_
+#endif  // TRAINYARD_PROTO_JOBSPEC_RULES_H_

@@ -1,12 +1,12 @@
 // The specs of the elements of an array. They are a function of the array's spec and of the
 // element's index alone.
-#ifndef TRAINYARD_PROTO_JOBSPEC_DECODING_ARRAY_ELEMENT_H_
-#define TRAINYARD_PROTO_JOBSPEC_DECODING_ARRAY_ELEMENT_H_
+#ifndef TRAINYARD_PROTO_JOBSPEC_ARRAY_ELEMENT_H_
+#define TRAINYARD_PROTO_JOBSPEC_ARRAY_ELEMENT_H_
 
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "proto/jobspec/decoding/changed_spec.h"
+#include "proto/jobspec/changed_spec.h"
 #include "proto/jobspec/fields/origins.h"
 #include "proto/jobspec/matrix/matrix.h"
 #include "trainyard/v1/job_spec.pb.h"
@@ -22,4 +22,4 @@ absl::StatusOr<ChangedSpec> MakeElement(const v1::JobSpec& array, const Origins&
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_JOBSPEC_DECODING_ARRAY_ELEMENT_H_
+#endif  // TRAINYARD_PROTO_JOBSPEC_ARRAY_ELEMENT_H_

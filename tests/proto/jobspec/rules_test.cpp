@@ -1,4 +1,4 @@
-#include "proto/jobspec/rules/rules.h"
+#include "proto/jobspec/rules.h"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "proto/jobspec/rules/matrix_rules.h"
+#include "proto/jobspec/matrix_rules.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/contract/limits.h"
-#include "proto/jobspec/decoding/array_element.h"
+#include "proto/jobspec/array_element.h"
 #include "proto/jobspec/matrix/matrix.h"
 #include "proto/jobspec/rules/field_rules.h"
 #include "proto/jobspec/rules/program_rules.h"

@@ -1,4 +1,4 @@
-#include "proto/jobspec/decoding/changed_spec.h"
+#include "proto/jobspec/changed_spec.h"
 
 #include <cstddef>
 #include <utility>

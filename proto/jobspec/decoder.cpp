@@ -1,4 +1,4 @@
-#include "proto/jobspec/decoding/decoder.h"
+#include "proto/jobspec/decoder.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,7 +1,7 @@
 // Decodes one YAML document into a JobSpec by reflection. Continues after an error, so that all
 // errors are collected.
-#ifndef TRAINYARD_PROTO_JOBSPEC_DECODING_DECODER_H_
-#define TRAINYARD_PROTO_JOBSPEC_DECODING_DECODER_H_
+#ifndef TRAINYARD_PROTO_JOBSPEC_DECODER_H_
+#define TRAINYARD_PROTO_JOBSPEC_DECODER_H_
 
 #include <set>
 #include <string>
@@ -49,4 +49,4 @@ void DecodeSetting(const WrittenSetting& setting, const std::string& directory,
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_JOBSPEC_DECODING_DECODER_H_
+#endif  // TRAINYARD_PROTO_JOBSPEC_DECODER_H_

@@ -1,13 +1,13 @@
 // Changes settings of a resolved job. Values that were derived from other settings are derived
 // anew.
-#ifndef TRAINYARD_PROTO_JOBSPEC_DECODING_CHANGED_SPEC_H_
-#define TRAINYARD_PROTO_JOBSPEC_DECODING_CHANGED_SPEC_H_
+#ifndef TRAINYARD_PROTO_JOBSPEC_CHANGED_SPEC_H_
+#define TRAINYARD_PROTO_JOBSPEC_CHANGED_SPEC_H_
 
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "proto/jobspec/decoding/decoder.h"
+#include "proto/jobspec/decoder.h"
 #include "proto/jobspec/fields/origins.h"
 #include "trainyard/v1/job_spec.pb.h"
 
@@ -28,4 +28,4 @@ absl::StatusOr<ChangedSpec> ChangeSpec(v1::JobSpec spec, const Origins& origins,
 
 }  // namespace trainyard
 
-#endif  // TRAINYARD_PROTO_JOBSPEC_DECODING_CHANGED_SPEC_H_
+#endif  // TRAINYARD_PROTO_JOBSPEC_CHANGED_SPEC_H_
