@@ -89,7 +89,7 @@ void Audit::SnapshotReplaced(int64_t writer_term, int64_t row_term, uint64_t rep
                       replaced_sequence));
   }
   // Not checked after a restore: if the term of a paused leader begins for a second time on the
-  // older copy, this leader can still write its snapshot (controller/README.md, Decisions).
+  // older copy, this leader can still write its snapshot (controller/README.md, "Known limit").
   if (snapshot.last_sequence() > last_sequence_ && !restored_) {
     Fail(absl::StrCat("a snapshot of event ", snapshot.last_sequence(), " of a log of ",
                       last_sequence_, " events"));
