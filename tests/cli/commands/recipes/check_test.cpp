@@ -116,9 +116,9 @@ TEST_F(RecipeCheckTest, EveryRecipeHasPoliciesForSpikesAndCheckpoints) {
 
 // Returns the predicted rate and memory of the recipe's line `# Expected on`; "" without the line.
 std::string PredictionOf(const std::string& recipe) {
-  static const std::regex line("# Expected on .* parameters.*?, (\\S+ tokens/s, .* GB) a GPU");
+  static const std::regex line("# Expected on .* parameters.*?, (\\S+ tokens/s, .* GB per GPU)");
   std::smatch found;
-  return std::regex_search(recipe, found, line) ? found[1].str() + " per GPU" : "";
+  return std::regex_search(recipe, found, line) ? found[1].str() : "";
 }
 
 TEST_F(RecipeCheckTest, TheReadmeHasEachRecipeWithItsPrediction) {
