@@ -23,9 +23,9 @@ struct ClusterMember {
 };
 
 struct MemberHooks {
-  // As in ElectionHooks.
+  // See ElectionHooks::stop_requested.
   std::function<bool(std::chrono::milliseconds time)> stop_requested;
-  // As in LeaderGuard.
+  // See the constructor of LeaderGuard.
   LeaderGuard::OnHandOver on_hand_over;
 };
 

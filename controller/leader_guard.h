@@ -52,7 +52,7 @@ class LeaderGuard : public HandOverSeat {
   void Run();
   // Returns false if the leadership is lost.
   bool Renew();
-  // Calls on_lost if the status says that the leadership is lost.
+  // Calls on_lost if `status` is the loss of the leadership.
   absl::Status Checked(absl::Status status) const;
 
   // The lock of the seat's functions other than MayAnswer.

@@ -411,7 +411,7 @@ int WaitForEnd(const sigset_t& stop_signals) {
   int received = 0;
   do {
     sigwait(&signals, &received);
-    // Another process may send the signal, too.
+    // Other processes can send this signal as well.
   } while (received == kHandOverSignal && !hand_over_due);
   return received;
 }

@@ -17,7 +17,7 @@ from results import Row, promise
 
 JOB = ("name: {name}\nresources: {{device: cpu}}\nrestart: {{max_restarts: 0}}\n"
        "command: [/bin/echo, {name}]\n")
-# Longest answer to a submission. A stopped controller does not answer at all.
+# Time limit of an answer. A stopped controller never answers.
 ANSWER_SECONDS = 1
 
 

@@ -45,7 +45,7 @@ def server(bench):
         process = Process([programs / "postgres", "-D", data, "-k", sockets, "-c",
                            "listen_addresses="], sockets / "log", cwd="/", **user)
         try:
-            # The socket is there before the server accepts connections.
+            # The server creates its socket before it accepts connections.
             ready = [programs / "pg_isready", "-q", "-h", sockets]
             wait_for(lambda: subprocess.run(ready, check=False, cwd="/").returncode == 0,
                      "the database server")

@@ -35,7 +35,7 @@ class JobEnds {
   JobTimes known_;
 };
 
-// Nodes in ascending order of their ids, of which the caller asks in this order, too.
+// Nodes in ascending order of their ids. The caller must ask for them in this order.
 class AscendingNodes {
  public:
   explicit AscendingNodes(const std::set<std::string>& ids) : next_(ids.begin()), end_(ids.end()) {}

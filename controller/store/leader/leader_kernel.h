@@ -103,7 +103,7 @@ class LeaderKernel {
   std::optional<LeaderAction> Renewed(const LeaderAnswer& answer);
   std::optional<LeaderAction> Looked(LeaderAnswer answer, const ClockReading& now);
   std::optional<LeaderAction> Polled(const LeaderAnswer& answer, const ClockReading& now);
-  // Notes whether this session has the lock.
+  // Records whether the candidate has the lock.
   void TakeLock(bool locked, const ClockReading& now);
   std::optional<LeaderAction> TermBegun(const LeaderAnswer& answer);
   // Writes the report of this standby if it is due.
@@ -113,8 +113,8 @@ class LeaderKernel {
   const std::string holder_;
   const LeaderKind kind_;
   bool has_lock_ = false;     // True if the present session has the lock.
-  int64_t locked_at_ms_ = 0;  // The steady time at which this session got the lock.
-  // The term in the row when this session saw it last without having the lock; -1 if never.
+  int64_t locked_at_ms_ = 0;  // The steady time at which the candidate got the lock.
+  // The term in the row when the candidate last saw it without the lock; -1 if never.
   int64_t watched_term_ = -1;
   // At the last look: an earlier look in the same session had seen the leader.
   bool watched_leader_ = false;

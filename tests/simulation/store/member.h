@@ -69,7 +69,7 @@ class Member {
   // Sends a statement. The answer arrives in the process.
   void Call(const std::shared_ptr<Connection>& connection, const Connection::Limits& limits,
             Connection::Statement statement, Connection::Done done);
-  // The process ends by itself, or is killed.
+  // Ends the process, after a kill or because it cannot continue.
   void End();
 
   void ConnectSeat();

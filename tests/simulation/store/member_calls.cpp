@@ -1,4 +1,4 @@
-// What a controller answers to clients, and sends to workers.
+// Answers of a controller to clients, and its messages to workers.
 #include <utility>
 #include <variant>
 

@@ -19,7 +19,7 @@
 
 namespace trainyard::simulation {
 
-// What a controller is cut off from.
+// The parts of the cluster that a controller cannot reach.
 enum class Side { kDatabase, kWorkers, kClients };
 
 enum class ClientAction { kSubmit, kStop, kList };
