@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/integration/mini_cluster.h"
@@ -35,16 +36,21 @@ class EnvironmentsTest : public testing::Test {
 
 TEST_F(EnvironmentsTest, AVenvIsSetUpOncePerNodeAndRecordedForEachAttempt) {
   const std::string venv = MakeVenv();
-  WriteFile(PathOf("train.py"), absl::StrCat(R"(import os, sys, time
+  WriteFile(PathOf("train.py"), absl::Substitute(R"(import os, sys, time
 print("prefix", sys.prefix, flush=True)
 if os.environ["TRAINYARD_ATTEMPT"] == "1":
-    time.sleep(0.5)
+    while not os.path.exists("$0"):
+        time.sleep(0.01)
     sys.exit(9)
-)"));
+)",
+                                                 PathOf("recorded")));
   const int64_t id = cluster_.Submit(cluster_.WriteJob(
       "venv", absl::StrCat("name: venv\nresources: {nodes: 2, slots_per_node: 2, device: cpu}\n",
                            "command: [python, ", PathOf("train.py"), "]\nenvironment:\n  venv: ",
                            venv, "\n  setup: [sh, -c, 'echo x >> ", PathOf("setups"), "']\n")));
+  // Attempt 1 runs until its environment is recorded.
+  EXPECT_TRUE(Eventually([&] { return cluster_.Job(id).environment().attempt() == 1; }));
+  WriteFile(PathOf("recorded"), "");
   const v1::Job job = cluster_.WaitForEnd(id, Seconds(60));
   ASSERT_EQ(job.state(), v1::JOB_STATE_SUCCEEDED) << job.DebugString();
   EXPECT_EQ(job.attempts_size(), 2);

@@ -257,7 +257,7 @@ TEST(ExecArrayTest, AnElementIsNamedAsAJob) {
   const int64_t array = cluster.Submit(cluster.WriteJob(
       "sweep",
       "name: sweep\ncommand: [sleep, '1000']\nmatrix: {env.COLOR: [red, green, blue]}\n"
-      "resources: {device: cpu}\n"));
+      "torchrun_env: true\nresources: {device: cpu}\n"));
   const auto run = [&](const std::string& target) {
     return cluster.Cli({"exec", target, "-n", "--", "sh", "-c", "echo $COLOR-$RANK"});
   };
