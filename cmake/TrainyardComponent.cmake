@@ -39,10 +39,25 @@ endfunction()
 # Builds all tests with the label unit or simulation.
 add_custom_target(quick_tests)
 
+# trainyard_test_suites(NAME FILTER SECONDS PROPERTIES)
+# Lets ctest add a test for each suite of a program. TestSuites.cmake describes the parameters.
+function(trainyard_test_suites name filter seconds properties)
+  set(file "${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake")
+  file(GENERATE OUTPUT "${file}" CONTENT "set(test_name ${name})
+set(test_program \"$<TARGET_FILE:${name}>\")
+set(test_filter \"${filter}\")
+set(test_seconds ${seconds})
+set(test_properties \"${properties}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/TestSuites.cmake\")
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${file}")
+endfunction()
+
 # trainyard_test(NAME [SOURCES ...] [DEPS ...] [PCH_FROM target] [TIMEOUT seconds] [LABELS ...]
 #                [RESOURCE_LOCK name] [ONE_PROCESS pattern])
-# Tests with the same RESOURCE_LOCK never run at the same time. ctest runs each test in a process of
-# its own, except those whose names match ONE_PROCESS: they share one process, and so one server.
+# Tests with the same RESOURCE_LOCK never run at the same time. ctest runs each suite of a program
+# with the label unit in a process of its own, and of other programs each test. Tests whose names
+# match ONE_PROCESS share one process, and so one server. TIMEOUT is for one test.
 function(trainyard_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT;PCH_FROM;RESOURCE_LOCK;ONE_PROCESS" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -60,18 +75,23 @@ function(trainyard_test name)
   if(ARG_LABELS MATCHES "unit|simulation")
     add_dependencies(quick_tests ${name})
   endif()
-  set(properties TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  set(properties LABELS "${ARG_LABELS}")
   if(ARG_RESOURCE_LOCK)
     list(APPEND properties RESOURCE_LOCK ${ARG_RESOURCE_LOCK})
   endif()
   if(TRAINYARD_SANITIZE MATCHES "thread")
     list(APPEND properties ENVIRONMENT "TSAN_OPTIONS=${TRAINYARD_TSAN_OPTIONS}")
   endif()
+  set(filter "")
   if(ARG_ONE_PROCESS)
-    set(filter TEST_FILTER "-${ARG_ONE_PROCESS}")
+    set(filter "-${ARG_ONE_PROCESS}")
     add_test(NAME ${name}.one_process COMMAND ${name} "--gtest_filter=${ARG_ONE_PROCESS}")
     set_tests_properties(${name}.one_process PROPERTIES ${properties} TIMEOUT 300)
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 ${filter}
-    PROPERTIES ${properties})
+  if(ARG_LABELS MATCHES "unit")
+    trainyard_test_suites(${name} "${filter}" ${ARG_TIMEOUT} "${properties}")
+  else()
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+      PROPERTIES ${properties} TIMEOUT ${ARG_TIMEOUT})
+  endif()
 endfunction()

@@ -1,4 +1,4 @@
-// Starts Debian's Chromium and provides helpers for all page tests.
+// Starts Chromium and provides helpers for all page tests.
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { HEADERS } from './access';
 
@@ -9,7 +9,7 @@ export const WIDE = { width: 1440, height: 900 };
 export const PHONE = { width: 390, height: 844 };
 
 export function launch(): Promise<Browser> {
-  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+  const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium-headless-shell';
   // Chromium's sandbox does not work as root. On bare machines, the tests run as root.
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }

@@ -315,7 +315,7 @@ it('opens the overview again without waiting for the controller', async () => {
   await page.route(/api\/v1\/server$/, () => undefined);
   const pages = page.getByRole('navigation', { name: 'Pages' });
   await pages.getByRole('link', { name: 'Queue' }).click();
-  await page.getByRole('heading', { name: 'Queue' }).waitFor();
+  await page.getByRole('heading', { name: 'Queue', level: 1 }).waitFor();
   await pages.getByRole('link', { name: 'Overview' }).click();
   await running.waitFor();
 });

@@ -135,7 +135,7 @@ describe('the page of a new job', () => {
     const page = await open();
     await page.getByRole('textbox', { name: /^Name/ }).fill('kept');
     await page.getByRole('link', { name: 'Queue' }).first().click();
-    await page.getByRole('heading', { name: 'Queue' }).waitFor();
+    await page.getByRole('heading', { name: 'Queue', level: 1 }).waitFor();
     await page.goBack();
     await expect.poll(() => editorOf(page).inputValue()).toContain('name: kept\n');
   });

@@ -479,15 +479,15 @@ describe('a job submitted again', () => {
     const dialog = page.getByRole('dialog');
     const start = 'The new job starts at step 3,000, from /ckpt/llama3-8b-c4/step-3000.';
     await dialog.getByText(start).waitFor();
-    await dialog.getByText('.checkpoint.resume_from = ').waitFor();
+    await dialog.getByText(' checkpoint.resume_from=').waitFor();
     const box = dialog.getByRole('checkbox', { name: /Resume from the checkpoint/ });
     const sent = page.waitForRequest((r) => r.method() === 'POST');
     await box.uncheck();
     await dialog.getByText('The new job starts at step 0.').waitFor();
     await box.check();
     await page.getByRole('button', { name: 'Submit', exact: true }).click();
-    const { spec } = (await sent).postDataJSON() as { spec: { checkpoint: object } };
-    expect(spec.checkpoint).toMatchObject({ resume_from: '/ckpt/llama3-8b-c4/step-3000' });
+    const { overrides } = (await sent).postDataJSON() as { overrides: string[] };
+    expect(overrides).toContain('checkpoint.resume_from=/ckpt/llama3-8b-c4/step-3000');
   });
 
   it('says that it begins anew where there is no checkpoint', async () => {
