@@ -71,5 +71,6 @@ export default defineConfig({
   },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   server: { proxy: { '/api': controller, '/login': login } },
-  test: { include: ['src/**/*.test.ts'], environment: 'node' },
+  // All files of unit tests share one environment: 5 s instead of 32 s on two hardware threads.
+  test: { include: ['src/**/*.test.ts'], environment: 'node', pool: 'threads', isolate: false },
 });

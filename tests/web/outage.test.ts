@@ -15,7 +15,8 @@ async function visit(path: string): Promise<Page> {
   return open.page;
 }
 
-const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { name });
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { name, level: 1 });
 
 beforeAll(async () => {
   browser = await launch();
@@ -82,10 +83,10 @@ describe('pages without the controller', () => {
         () =>
           performance
             .getEntriesByType('resource')
-            .filter(({ name }) => /assets\/(queue|events|planner|nodes|node|compare)-/.test(name))
+            .filter(({ name }) => /assets\/(cluster_pages|events|planner|compare)-/.test(name))
             .length,
       );
-    await expect.poll(loadedPages, { timeout: 30_000 }).toBeGreaterThanOrEqual(6);
+    await expect.poll(loadedPages, { timeout: 30_000 }).toBeGreaterThanOrEqual(4);
     await server.stop();
     await page.getByText(/^stale \d/).waitFor();
     await page.locator('main.stale').waitFor();
