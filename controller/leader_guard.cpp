@@ -60,7 +60,8 @@ absl::StatusOr<std::vector<StandbyReport>> LeaderGuard::Standbys() {
 absl::Status LeaderGuard::Begin(const std::string& successor) {
   const std::lock_guard lock(seat_mutex_);
   if (hands_over_) {
-    return absl::UnavailableError("a hand-over has begun; another controller leads in a moment");
+    return absl::FailedPreconditionError(
+        "a hand-over has begun; another controller leads in a moment");
   }
   TRAINYARD_RETURN_IF_ERROR(Checked(seat_->NameSuccessor(successor)));
   hands_over_ = true;

@@ -40,6 +40,7 @@ bool IsSame(const JobDraft::Setting& a, const JobDraft::Setting& b) {
 void JobDraft::BeginSource(const std::string& name) {
   sources_.push_back(name);
   FollowReads(nullptr);
+  At(0, "");
 }
 
 void JobDraft::At(int line, const std::string& part) {
@@ -67,7 +68,7 @@ std::string JobDraft::Origin() const {
   }
   if (part.empty()) return "follows from other settings";
   part = std::string(Utf8Prefix(PrintableLine(part, false), kMaxPartBytes));
-  std::string place = SourceName(source());
+  std::string place = PrintableLine(ReplaceInvalidUtf8(SourceName(source())), false);
   if (line > 0) absl::StrAppend(&place, place.empty() ? "" : " ", "line ", line);
   return place.empty() ? part : absl::StrCat(place, ": ", part);
 }

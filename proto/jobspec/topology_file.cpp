@@ -2,6 +2,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/jobspec/fields/yaml_document.h"
 #include "proto/support/status_macros.h"
 #include "yaml-cpp/yaml.h"
 
@@ -136,6 +137,11 @@ absl::StatusOr<v1::Topology> ParseTopology(const std::string& text) {
         absl::StrCat("the file has ", text.size(), " bytes; a topology file has at most 1 MiB"));
   }
   try {
+    if (HoldsSeveralDocuments(text)) {
+      return absl::InvalidArgumentError(
+          "the file contains several YAML documents, or begins with a comma; a topology file is one "
+          "document");
+    }
     return ParseRoot(YAML::Load(text));
   } catch (const YAML::Exception& error) {
     return absl::InvalidArgumentError(absl::StrCat("not valid YAML: ", error.what()));

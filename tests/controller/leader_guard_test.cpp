@@ -74,7 +74,7 @@ TEST_F(LeaderGuardTest, OneHandOverAtATimeNamesASuccessor) {
       std::make_unique<FakeSeat>(election_), [](const absl::Status&) {}, [&] { due.set_value(); });
   ASSERT_TRUE(guard.Begin("10.0.0.2:7070").ok());
   EXPECT_EQ(election_.Get().successor, "10.0.0.2:7070");
-  EXPECT_TRUE(absl::IsUnavailable(guard.Begin("10.0.0.3:7070")));
+  EXPECT_TRUE(absl::IsFailedPrecondition(guard.Begin("10.0.0.3:7070")));
   EXPECT_EQ(election_.Get().successor, "10.0.0.2:7070");
   guard.Cancel();
   EXPECT_EQ(election_.Get().successor, "");

@@ -83,6 +83,42 @@ describe('the form of a queue', () => {
     await dialog.getByText('The queue night has the new settings.').waitFor();
   });
 
+  it('replaces no queue that exists', async () => {
+    pages.server.settings.queues = [night()];
+    const [, dialog] = await open('/queue', 'New queue…');
+    await dialog.getByLabel('Name').fill('night');
+    await dialog.getByRole('button', { name: 'Create queue' }).click();
+    await dialog.getByText('The queue name night is taken.').waitFor();
+    expect(await dialog.getByLabel('Name').getAttribute('aria-invalid')).toBe('true');
+    expect(pages.server.settings.queues).toEqual([night()]);
+  });
+
+  it('keeps what somebody else changed while it was open', async () => {
+    pages.server.settings.queues = [night()];
+    const [page, dialog] = await open('/queue', 'Change night');
+    const other = night();
+    other.queue.quotas[0]!.max_slots = 8;
+    pages.server.settings.queues = [other];
+    await dialog.getByLabel('Shares').fill('5');
+    const { body } = await sent(page, dialog, 'Save settings');
+    const { tier, quotas } = other.queue;
+    expect(body).toEqual({ queue: { shares: 5, tier, quotas } });
+  });
+
+  it('stays open when a selection is dragged out of a field', async () => {
+    const [page, dialog] = await open('/queue', 'New queue…');
+    const name = dialog.getByLabel('Name');
+    await name.fill('lab');
+    const box = (await name.boundingBox())!;
+    await page.mouse.move(box.x + 20, box.y + box.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(2, 2);
+    await page.mouse.up();
+    expect(await name.inputValue()).toBe('lab');
+    await page.mouse.click(2, 2);
+    await dialog.waitFor({ state: 'detached' });
+  });
+
   it('asks before it deletes a queue, and shows why it is kept', async () => {
     const detail = 'job 44 (eval) is in the queue night; move its jobs first, or stop them';
     pages.server.settings.queues = [night()];

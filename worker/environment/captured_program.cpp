@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -42,6 +44,21 @@ absl::Status ReadOutput(int fd, steady_clock::time_point deadline, std::size_t m
     if (bytes <= 0) return absl::OkStatus();
     text.append(buffer.data(), static_cast<std::size_t>(bytes));
     if (text.size() > max_bytes) return absl::ResourceExhaustedError("it printed too much");
+  }
+}
+
+// Waits for the exit of a program that has closed its output. Returns the reason to kill it, or OK.
+absl::Status AwaitExitUntil(pid_t pid, steady_clock::time_point deadline) {
+  const UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  if (!process.valid()) return ErrnoStatus(errno, "cannot watch", "its process");
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
+    pollfd waiter = {process.get(), POLLIN, 0};
+    const int limit = static_cast<int>(std::max<int64_t>(left.count(), 0));
+    const int count = poll(&waiter, 1, limit);
+    if (count < 0 && errno == EINTR) continue;
+    return count > 0 ? absl::OkStatus() : absl::DeadlineExceededError("it did not end in time");
   }
 }
 
@@ -95,8 +112,9 @@ absl::StatusOr<CapturedOutput> Capture(const std::vector<std::string>& command,
   input.Reset();
   low_input.Reset();
   CapturedOutput captured;
-  const absl::Status ended =
-      ReadOutput(output.get(), steady_clock::now() + limit, max_bytes, captured.text);
+  const steady_clock::time_point deadline = steady_clock::now() + limit;
+  absl::Status ended = ReadOutput(output.get(), deadline, max_bytes, captured.text);
+  if (ended.ok()) ended = AwaitExitUntil(pid, deadline);
   if (!ended.ok()) kill(-pid, SIGKILL);
   const int status = AwaitExit(pid);
   if (!ended.ok()) {

@@ -30,6 +30,8 @@ absl::StatusOr<v1::HandOverResponse> Ask(const HandOverOptions& options, Context
   if (!absl::IsFailedPrecondition(response.status())) return response;
   const auto after = context.client.GetServerInfo();
   if (!after.ok() || after->leadership().term() <= before.leadership().term()) return response;
+  // Another controller took over for another reason.
+  if (!options.to.empty() && after->leadership().leader() != options.to) return response;
   v1::HandOverResponse lost;
   lost.set_from(before.leadership().leader());
   lost.set_to(after->leadership().leader());
@@ -70,7 +72,7 @@ Outcome RunServerHandOver(const HandOverOptions& options, Context& context) {
   const Steady::time_point begin = Steady::now();
   TRAINYARD_ASSIGN_OR_RETURN(const v1::HandOverResponse response, Ask(options, context));
   TRAINYARD_ASSIGN_OR_RETURN(const v1::Leadership leader,
-                             WaitForLeader(response, begin + options.wait, context.client));
+                             WaitForLeader(response, Steady::now() + options.wait, context.client));
   const double seconds = std::chrono::duration<double>(Steady::now() - begin).count();
   if (!IsTable(context.format)) {
     nlohmann::json document = StableJson(response);

@@ -19,7 +19,7 @@ class HandOverSeat {
 
   // Returns the standbys that have reported recently.
   virtual absl::StatusOr<std::vector<StandbyReport>> Standbys() = 0;
-  // Names the successor. UNAVAILABLE: a hand-over has begun already.
+  // Names the successor. FAILED_PRECONDITION: a hand-over has begun already.
   virtual absl::Status Begin(const std::string& successor) = 0;
   // Withdraws a hand-over that has begun.
   virtual void Cancel() = 0;

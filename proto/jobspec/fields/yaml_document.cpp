@@ -38,6 +38,8 @@ class IgnoreEvents : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
+}  // namespace
+
 // Do not use YAML::LoadAll: in yaml-cpp 0.7, LoadAll finds empty documents endlessly if the text
 // begins with a comma.
 bool HoldsSeveralDocuments(const std::string& text) {
@@ -46,8 +48,6 @@ bool HoldsSeveralDocuments(const std::string& text) {
   IgnoreEvents ignore;
   return parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore);
 }
-
-}  // namespace
 
 std::string Place(const std::string& display_name, const YAML::Mark& mark) {
   if (mark.is_null()) return display_name;

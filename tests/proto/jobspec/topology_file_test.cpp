@@ -70,6 +70,7 @@ TEST(TopologyFileTest, NamesTheLineOfAnError) {
   EXPECT_THAT(TopologyErrorOf("groups:\n- {nodes: [[a]]}"),
               HasSubstr("an entry of `nodes` is not a name"));
   EXPECT_THAT(TopologyErrorOf("groups: ["), HasSubstr("not valid YAML"));
+  EXPECT_THAT(TopologyErrorOf("groups: []\n---\ngroups: []"), HasSubstr("several YAML documents"));
   EXPECT_THAT(TopologyErrorOf(""), HasSubstr("the key `groups` is missing"));
 }
 

@@ -27,6 +27,9 @@ TEST(CapturedProgramTest, ReturnsOutputAndExitCode) {
 TEST(CapturedProgramTest, KillsAProgramThatHangsOrPrintsTooMuch) {
   EXPECT_EQ(Shell("sleep 30 & sleep 30", milliseconds(100)).status().code(),
             absl::StatusCode::kDeadlineExceeded);
+  // A program may close its output long before its end.
+  EXPECT_EQ(Shell("exec >&- ; exec sleep 30", milliseconds(100)).status().code(),
+            absl::StatusCode::kDeadlineExceeded);
   EXPECT_EQ(Shell("while :; do echo xxxxxxxxxxxxxxxx; done", kShellLimit, 1000).status().code(),
             absl::StatusCode::kResourceExhausted);
 }

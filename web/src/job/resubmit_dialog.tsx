@@ -72,7 +72,7 @@ export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
   const [resumes, setResumes] = useState(found !== undefined && trains);
   const [changes, setChanges] = useState('');
   const newJob: NewJob = { name, changes, resumeFrom: found && resumes ? found.path : undefined };
-  const act = async () => {
+  const act = async (isOpen: () => boolean) => {
     if (!full.spec) return;
     const answer = await postJson<SubmitJobResponse>('/jobs', {
       spec: specForNewJob(full.spec, full.origins),
@@ -80,7 +80,7 @@ export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
       request_id: requestId,
       cloned_from: job.id,
     });
-    if (answer.job) navigate(jobPath(answer.job.id));
+    if (answer.job && isOpen()) navigate(jobPath(answer.job.id));
   };
   return (
     <Confirm
@@ -91,7 +91,7 @@ export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
       ready={nameProblem(name) === undefined}
       text="Creates a job with the same settings except those below. It gets its own checkpoints."
       commandLine={cloneCommand(job.id, newJob)}
-      fields={{ changes: /--set |`[\w.]+`/ }}
+      fields={{ name: /^the name `/, changes: /--set |`[\w.]+`/ }}
     >
       {(problemAt) => (
         <>
@@ -99,7 +99,7 @@ export function ResubmitDialog({ job, from, onClose }: ResubmitProps) {
           <Field
             label="Name (must not match an active job)"
             value={name}
-            problem={nameProblem(name)}
+            problem={nameProblem(name) ?? problemAt('name')}
             onText={setName}
           />
           <TextArea

@@ -39,7 +39,13 @@ const pathOf = (name: string) => `/reservations/${encodeURIComponent(name)}`;
 
 function ReserveDialog({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useState(NO_RESERVATION);
-  const change = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
+  // The present time at the first click. A repeated request must be equal, so that the controller
+  // recognizes it if the first response was lost.
+  const [sentMs, setSentMs] = useState<number>();
+  const change = (part: Partial<Draft>) => {
+    setSentMs(undefined);
+    setDraft({ ...draft, ...part });
+  };
   return (
     <Confirm
       title="Reserve nodes"
@@ -54,7 +60,9 @@ function ReserveDialog({ onClose }: { onClose: () => void }) {
       onClose={onClose}
       act={async () => {
         const name = draft.name.trim();
-        const body = { reservation: reservationOf(draft, serverNow.peek()) };
+        const nowMs = sentMs ?? serverNow.peek();
+        setSentMs(nowMs);
+        const body = { reservation: reservationOf(draft, nowMs) };
         const { warnings } = await postJson<CreateReservationResponse>(pathOf(name), body);
         return [`The reservation ${name} was created.`, ...warnings.map(sentence)];
       }}

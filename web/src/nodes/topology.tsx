@@ -48,7 +48,10 @@ function FileField({ text, problem, onText }: FileFieldProps) {
         placeholder={EXAMPLE}
         value={text}
         problem={unread ?? problem}
-        onText={onText}
+        onText={(edited) => {
+          setUnread(undefined);
+          onText(edited);
+        }}
       />
     </>
   );

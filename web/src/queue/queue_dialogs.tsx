@@ -1,7 +1,7 @@
 // Creates, changes and deletes queues.
 import { useState } from 'preact/hooks';
-import { deleteJson, postJson } from '../api/client';
-import type { Queue } from '../api/types';
+import { RequestError, deleteJson, getJson, postJson } from '../api/client';
+import type { ListQueuesResponse, Queue } from '../api/types';
 import { Confirm } from '../ui/confirm';
 import { Field } from '../ui/field';
 import {
@@ -9,14 +9,31 @@ import {
   LIMITS,
   PATTERNS,
   canSend,
+  changedQueue,
   draftOf,
   problemIn,
   queueCommand,
   queueOf,
+  type Draft,
   type FieldName,
 } from './queue_form';
 
 const pathOf = (name: string) => `/queues/${encodeURIComponent(name)}`;
+
+// Writes the settings. The route replaces the whole queue.
+async function write(draft: Draft, before: Draft): Promise<void> {
+  const { queues } = await getJson<ListQueuesResponse>('/queues', { limit: 1 });
+  const name = draft.name.trim();
+  const present = queues.find(({ queue }) => queue?.name === name)?.queue;
+  if (!before.name && present) {
+    throw new RequestError(`The queue name ${name} is taken. Change that queue instead.`, 409);
+  }
+  if (before.name && !present) throw new RequestError(`The queue ${name} was deleted.`, 404);
+  const { name: _, ...settings } = present
+    ? changedQueue(present, draft, before)
+    : queueOf(draft);
+  await postJson(pathOf(name), { queue: settings });
+}
 
 interface QueueDialogProps {
   // The queue to change; undefined: a new queue.
@@ -25,7 +42,7 @@ interface QueueDialogProps {
 }
 
 export function QueueDialog({ queue, onClose }: QueueDialogProps) {
-  const before = draftOf(queue);
+  const [before] = useState(() => draftOf(queue));
   const [draft, setDraft] = useState(before);
   return (
     <Confirm
@@ -40,9 +57,8 @@ export function QueueDialog({ queue, onClose }: QueueDialogProps) {
       fields={PATTERNS}
       onClose={onClose}
       act={async () => {
-        const { name, ...settings } = queueOf(draft);
-        await postJson(pathOf(name), { queue: settings });
-        return [`The queue ${name} ${queue ? 'has the new settings' : 'was created'}.`];
+        await write(draft, before);
+        return [`The queue ${draft.name.trim()} ${queue ? 'has the new settings' : 'was created'}.`];
       }}
     >
       {(problemAt) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PATTERNS, canSend, draftOf, problemIn, queueCommand, queueOf } from './queue_form';
+import { PATTERNS, canSend, changedQueue, draftOf, problemIn, queueCommand, queueOf } from './queue_form';
 
 const NIGHT = {
   name: 'night',
@@ -44,6 +44,18 @@ describe('canSend', () => {
     expect(problemIn('tier', '101')).toBeUndefined();
     expect(problemIn('cpu nominal', '')).toBeUndefined();
     expect(problemIn('shares', '1e9')).toBe('Enter a whole number.');
+  });
+});
+
+describe('changedQueue', () => {
+  it('keeps what somebody else has changed', () => {
+    const before = draftOf(NIGHT);
+    const now = { ...NIGHT, tier: 2, quotas: [{ ...NIGHT.quotas[0]!, max_slots: 8 }] };
+    expect(changedQueue(now, { ...before, shares: ' 5 ', 'gpu nominal': '' }, before)).toEqual({
+      ...now,
+      shares: 5,
+      quotas: [{ ...NIGHT.quotas[0], nominal: 0, max_slots: 8 }],
+    });
   });
 });
 

@@ -64,6 +64,15 @@ export function queueOf(draft: Draft): Queue {
   };
 }
 
+// Returns the queue with those settings of the draft that differ from `before`, so that a change by
+// somebody else in the meantime remains.
+export function changedQueue(queue: Queue, draft: Draft, before: Draft): Queue {
+  const changed = Object.entries(draft).filter(
+    ([field, text]) => text.trim() !== before[field as FieldName],
+  );
+  return queueOf({ ...draftOf(queue), ...(Object.fromEntries(changed) as Partial<Draft>) });
+}
+
 // Returns the command line that changes the settings in `before` to those of the draft.
 export function queueCommand(draft: Draft, before: Draft): string {
   const changed = (field: FieldName) => draft[field].trim() !== before[field];

@@ -1,6 +1,6 @@
 // A dialog that confirms an action, such as a form, and shows the equivalent command line.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { asRequestError, type RequestError } from '../api/client';
 import { stale } from '../api/store';
 import { CommandLine } from './copy';
@@ -27,8 +27,9 @@ export interface ConfirmProps {
   // The fields of the form, each with a pattern of the controller's messages about it. The first
   // match counts.
   fields?: Readonly<Record<string, RegExp>>;
-  // Returns sentences that state what was done. If there are any, they replace the form.
-  act: () => Promise<readonly string[] | void>;
+  // Returns sentences that state what was done. If there are any, they replace the form. `isOpen`
+  // returns false once the user has closed the dialog.
+  act: (isOpen: () => boolean) => Promise<readonly string[] | void>;
   onClose: () => void;
   children?: ComponentChildren | ((problemAt: ProblemAt) => ComponentChildren);
 }
@@ -59,12 +60,16 @@ export function Confirm(props: ConfirmProps) {
   const [busy, setBusy] = useState(false);
   const [done, setDone] = useState<readonly string[]>();
   const [error, setError] = useState<RequestError>();
+  // A response that arrives after the dialog was closed must not close the dialog that is open then.
+  const open = useRef(true);
+  useEffect(() => () => void (open.current = false), []);
   const act = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
     setError(undefined);
     try {
-      const results = await props.act();
+      const results = await props.act(() => open.current);
+      if (!open.current) return;
       if (results || props.staysOpen) setDone(results ?? []);
       else props.onClose();
     } catch (failure) {

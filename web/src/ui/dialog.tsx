@@ -15,8 +15,11 @@ export function Dialog({ title, onClose, children, wide }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Opens before the next key event, so that a key pressed at once goes to the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), []);
+  // A click on the backdrop closes the dialog. A click that began inside does not, because the
+  // browser reports the end of a selection that was dragged out of a field as a click on the dialog.
+  const pressed = useRef<EventTarget | null>(null);
   const onBackdrop = (event: MouseEvent) => {
-    if (event.target === dialog.current) onClose();
+    if (event.target === dialog.current && pressed.current === dialog.current) onClose();
   };
   return (
     <dialog
@@ -24,6 +27,7 @@ export function Dialog({ title, onClose, children, wide }: DialogProps) {
       class={wide ? 'wide' : ''}
       aria-label={title}
       onClose={onClose}
+      onMouseDown={(event) => (pressed.current = event.target)}
       onClick={onBackdrop}
     >
       <div class="dialog-body">

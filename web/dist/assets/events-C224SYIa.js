@@ -1,1 +1,0 @@
-import{J as e,Zt as t,n,or as r}from"./shared-DRt6XNrG.js";function i(){return e(r,{children:[e(`div`,{class:`page-head`,children:e(`h1`,{children:`Events`})}),e(n,{path:`/events`,tick:t.value.events?.[0]?.sequence??0,streamed:t.value.events})]})}export{i as Events};

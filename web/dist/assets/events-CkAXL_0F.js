@@ -1,0 +1,1 @@
+import{J as e,Zt as t,n,sr as r}from"./shared-B-KM2Mjf.js";function i(){return e(r,{children:[e(`div`,{class:`page-head`,children:e(`h1`,{children:`Events`})}),e(n,{path:`/events`,tick:t.value.events?.[0]?.sequence??0,streamed:t.value.events})]})}export{i as Events};
