@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/cluster_id.h"
 #include "controller/election.h"
-#include "controller/log_follower.h"
+#include "controller/loop/log_follower.h"
 #include "controller/store/stores.h"
 #include "controller/store_opening.h"
 #include "proto/access/address.h"

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "controller/controller.h"
 #include "controller/controller_options.h"
-#include "controller/leader_guard.h"
+#include "controller/loop/leader_guard.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {

@@ -18,21 +18,17 @@
 #include "controller/api/context/api.h"
 #include "controller/api/job_files/code_sources.h"
 #include "controller/cluster_id.h"
-#include "controller/code_cleaner.h"
 #include "controller/core/observations/observe.h"
-#include "controller/database_monitor.h"
 #include "controller/directories.h"
 #include "controller/front_door.h"
-#include "controller/history_check.h"
 #include "controller/hooks/hook_sender.h"
 #include "controller/http/dashboard.h"
 #include "controller/http/login.h"
-#include "controller/ingest.h"
 #include "controller/layout_chooser.h"
-#include "controller/log_mark_keeper.h"
+#include "controller/loop/ingest.h"
+#include "controller/loop/worker_sessions.h"
 #include "controller/metrics/metrics_exporter.h"
 #include "controller/part_samples.h"
-#include "controller/progress_recovery.h"
 #include "controller/retention/ended_jobs.h"
 #include "controller/retention/pruner.h"
 #include "controller/root_reader.h"
@@ -40,9 +36,13 @@
 #include "controller/rpc/server.h"
 #include "controller/server_info.h"
 #include "controller/services.h"
+#include "controller/storage/code_cleaner.h"
+#include "controller/storage/database_monitor.h"
+#include "controller/storage/history_check.h"
+#include "controller/storage/log_mark_keeper.h"
+#include "controller/storage/progress_recovery.h"
+#include "controller/storage/store_scrubber.h"
 #include "controller/store_opening.h"
-#include "controller/store_scrubber.h"
-#include "controller/worker_sessions.h"
 #include "proto/access/address.h"
 #include "proto/access/local_socket.h"
 #include "proto/support/status_macros.h"
@@ -201,7 +201,8 @@ struct Controller::Parts {
     AddSpaceSamples(pruner.Space(), set);
     AddScrubSamples(scrubber.Report(), set);
     v1::GetServerInfoResponse info = api.server_info;
-    info.set_revision(stores.events->NewestMark().sequence());
+    // As old as the positions of the standbys.
+    info.set_revision(database.NewestEvent());
     database.AddTo(info);
     AddDatabaseSamples(info, set);
     AddCertificateSample(door.certificate.expires_ms(), set);
@@ -447,6 +448,8 @@ void Controller::EndService(std::chrono::milliseconds grace) {
   SaveSessions();
   parts_->ingest.Stop();
   parts_->loop->Stop();
+  // After the last event.
+  parts_->log_marks.Stop();
 }
 
 void Controller::EndCalls(std::chrono::milliseconds grace) {
@@ -477,14 +480,15 @@ void Controller::Stop() {
   parts_->readers.Join();
   SaveSessions();
   parts_->scrubber.Stop();
-  parts_->database.Stop();
-  parts_->log_marks.Stop();
   parts_->hooks.Stop();
   parts_->pruner.Stop();
   parts_->code_cleaner.Stop();
   parts_->root.Stop();
   parts_->ingest.Stop();
   parts_->loop->Stop();
+  parts_->log_marks.Stop();
+  // Last, because a server that answers slowly delays it for seconds.
+  parts_->database.Stop();
 }
 
 }  // namespace trainyard::controller

@@ -5,7 +5,7 @@
 #include <future>
 #include <thread>
 
-#include "controller/leader_guard.h"
+#include "controller/loop/leader_guard.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {

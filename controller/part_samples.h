@@ -7,7 +7,7 @@
 
 #include "controller/api/context/storage_health.h"
 #include "controller/http/dashboard.h"
-#include "controller/ingest.h"
+#include "controller/loop/ingest.h"
 #include "controller/retention/pruner.h"
 #include "proto/metrics/metric_set.h"
 #include "proto/support/clock.h"

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "controller/loop.h"
+#include "controller/loop/loop.h"
 
 namespace trainyard::controller {
 

@@ -7,6 +7,7 @@
 
 #include "controller/api/context/api.h"
 #include "controller/front_door.h"
+#include "controller/loop/worker_sessions.h"
 #include "controller/rpc/access_service.h"
 #include "controller/rpc/code_service.h"
 #include "controller/rpc/exec_service.h"
@@ -16,7 +17,6 @@
 #include "controller/rpc/queue_service.h"
 #include "controller/rpc/report_service.h"
 #include "controller/rpc/worker_control_service.h"
-#include "controller/worker_sessions.h"
 
 namespace trainyard::controller {
 

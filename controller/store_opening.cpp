@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "controller/cluster_id.h"
-#include "controller/log_mark_keeper.h"
+#include "controller/storage/log_mark_keeper.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {

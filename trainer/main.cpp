@@ -12,7 +12,7 @@
 #include "trainer/config/runtime_environment.h"
 #include "trainer/config/trainer_error.h"
 #include "trainer/data/verification.h"
-#include "trainer/parallel/lost_store.h"
+#include "trainer/parallel/interruption/lost_store.h"
 #include "trainer/process/command_line.h"
 #include "trainer/process/failure.h"
 #include "trainer/process/signals.h"

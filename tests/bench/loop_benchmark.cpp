@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "controller/loop.h"
+#include "controller/loop/loop.h"
 #include "controller/store/stores.h"
 #include "proto/support/clock.h"
 #include "tests/bench/load.h"

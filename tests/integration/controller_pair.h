@@ -14,7 +14,7 @@
 
 namespace trainyard::test {
 
-// Exit status of a controller that no longer leads (controller/leader_guard.h).
+// Exit status of a controller that no longer leads (controller/loop/leader_guard.h).
 inline constexpr int kExitLeadershipLost = 3;
 
 class ControllerPair : public testing::Test {

@@ -7,7 +7,7 @@
 
 #include "proto/rules/attention_rules.h"
 #include "trainer/checkpoint/checkpoint_reader.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 #include "trainer/process/signals.h"
 #include "trainer/start/shared_directory.h"
 #include "trainer/state/training_state.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "trainer/healing/heal_order.h"
-#include "trainer/parallel/interruption.h"
+#include "trainer/parallel/interruption/interruption.h"
 
 namespace trainyard::trainer {
 

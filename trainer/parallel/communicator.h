@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "trainer/parallel/flight_record.h"
-#include "trainer/parallel/operation.h"
+#include "trainer/parallel/interruption/flight_record.h"
+#include "trainer/parallel/interruption/operation.h"
 #include "trainer/parallel/row_pieces.h"
 #include "trainer/parallel/step_clock.h"
 #include "trainer/parallel/work.h"

@@ -13,7 +13,7 @@
 
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/communicator.h"
-#include "trainer/parallel/interruptible_wait.h"
+#include "trainer/parallel/interruption/interruptible_wait.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/threads/task_thread.h"
 

@@ -18,9 +18,9 @@
 
 #include "trainer/config/trainer_error.h"
 #include "trainer/parallel/communicator.h"
-#include "trainer/parallel/cuda_event.h"
+#include "trainer/parallel/device/cuda_event.h"
+#include "trainer/parallel/interruption/operation_watch.h"
 #include "trainer/parallel/nccl_support.h"
-#include "trainer/parallel/operation_watch.h"
 #include "trainer/parallel/peer_exchange.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/parallel/stream_counters.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trainer/config/trainer_error.h"
-#include "trainer/parallel/cuda_event.h"
+#include "trainer/parallel/device/cuda_event.h"
 #include "trainer/threads/run_within.h"
 
 namespace trainyard::trainer {

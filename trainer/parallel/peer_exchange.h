@@ -15,10 +15,10 @@
 
 #include "proto/memory/memory_model.h"
 #include "trainer/parallel/communicator.h"
-#include "trainer/parallel/cuda_event.h"
+#include "trainer/parallel/device/cuda_event.h"
+#include "trainer/parallel/device/stream_values.h"
 #include "trainer/parallel/peer_window.h"
 #include "trainer/parallel/slot_pool.h"
-#include "trainer/parallel/stream_values.h"
 
 namespace trainyard::trainer {
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "trainer/config/trainer_error.h"
-#include "trainer/parallel/cuda_event.h"
+#include "trainer/parallel/device/cuda_event.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "trainer/parallel/communicator.h"
-#include "trainer/parallel/shared_flags.h"
+#include "trainer/parallel/device/shared_flags.h"
 
 namespace trainyard::trainer {
 

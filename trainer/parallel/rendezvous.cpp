@@ -13,8 +13,8 @@
 
 #include "proto/files/unique_fd.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/parallel/interruptible_store.h"
-#include "trainer/parallel/lost_store.h"
+#include "trainer/parallel/interruption/interruptible_store.h"
+#include "trainer/parallel/interruption/lost_store.h"
 #include "trainer/threads/run_within.h"
 
 namespace trainyard::trainer {

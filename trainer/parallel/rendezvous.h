@@ -11,7 +11,7 @@
 #include <string>
 
 #include "trainer/config/runtime_environment.h"
-#include "trainer/parallel/interruption.h"
+#include "trainer/parallel/interruption/interruption.h"
 
 namespace c10d {
 class Store;

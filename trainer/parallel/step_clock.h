@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-#include "trainer/parallel/time_marks.h"
+#include "trainer/parallel/device/time_marks.h"
 
 namespace trainyard::trainer {
 

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "trainer/parallel/cuda_event.h"
+#include "trainer/parallel/device/cuda_event.h"
 
 namespace trainyard::trainer {
 namespace {

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "trainer/parallel/operation_watch.h"
-#include "trainer/parallel/stream_values.h"
+#include "trainer/parallel/device/stream_values.h"
+#include "trainer/parallel/interruption/operation_watch.h"
 
 namespace trainyard::trainer {
 

@@ -5,7 +5,7 @@
 #include "proto/contract/telemetry_keys.h"
 #include "proto/model/model_size.h"
 #include "proto/text/number_text.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 #include "trainer/report/expert_values.h"
 #include "trainer/report/metric_values.h"
 #include "trainer/report/source_facts.h"

@@ -3,7 +3,7 @@
 #include "proto/rules/attention_rules.h"
 #include "proto/rules/fp8_products.h"
 #include "trainer/checkpoint/fence.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 #include "trainer/report/source_facts.h"
 #include "trainer/start/shared_directory.h"
 #include "trainer/step/model_options.h"

@@ -6,7 +6,7 @@
 #include "trainer/config/trainer_error.h"
 #include "trainer/model/decoder.h"
 #include "trainer/ops/gpu.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 #include "trainer/step/model_options.h"
 
 namespace trainyard::trainer {

@@ -13,7 +13,7 @@
 #include "proto/memory/memory_model.h"
 #include "proto/model/model_size.h"
 #include "trainer/config/run_config_json.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 #include "trainer/parallel/rank_agreement.h"
 #include "trainer/start/start_check.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "proto/contract/run_config.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 
 namespace trainyard::trainer {
 

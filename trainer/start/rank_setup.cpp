@@ -1,7 +1,7 @@
 #include "trainer/start/rank_setup.h"
 
 #include "proto/rules/fp8_products.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 #include "trainer/start/attention_choice.h"
 #include "trainer/start/gang.h"
 #include "trainer/start/memory_check.h"

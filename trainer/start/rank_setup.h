@@ -11,9 +11,9 @@
 
 #include "proto/contract/run_config.h"
 #include "trainer/config/runtime_environment.h"
-#include "trainer/parallel/interruption.h"
+#include "trainer/parallel/interruption/interruption.h"
+#include "trainer/parallel/interruption/presence.h"
 #include "trainer/parallel/mesh.h"
-#include "trainer/parallel/presence.h"
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/rendezvous.h"
 #include "trainer/report/run_report.h"

@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "trainer/parallel/interruption.h"
+#include "trainer/parallel/interruption/interruption.h"
 #include "trainer/parallel/rank_groups.h"
 
 namespace trainyard::trainer {

@@ -16,7 +16,7 @@
 #include "trainer/model/decoder.h"
 #include "trainer/model/parameters/weight_gradients.h"
 #include "trainer/optimizer/adamw.h"
-#include "trainer/parallel/presence.h"
+#include "trainer/parallel/interruption/presence.h"
 #include "trainer/parallel/rank_groups.h"
 #include "trainer/parallel/step_clock.h"
 #include "trainer/step/adaptive_clip.h"

@@ -21,7 +21,8 @@ void Record(const Api& api, const Principal& principal, v1::HandOverResponse res
                       return reply(outcome.status());
                     }
                     reply(response);
-                    api.hand_over->Finish();
+                    // After the encoding of the answer, which the readers do.
+                    api.readers.Post([&seat = *api.hand_over] { seat.Finish(); });
                   });
 }
 

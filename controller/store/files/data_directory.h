@@ -12,7 +12,7 @@ namespace trainyard::controller {
 // Creates the directory (0700) if it is missing.
 absl::Status MakeDataDirectory(const std::string& path);
 
-// File with the newest mark of an event log in PostgreSQL (controller/log_mark_keeper.h).
+// File with the newest mark of an event log in PostgreSQL (controller/storage/log_mark_keeper.h).
 inline constexpr char kLogMarkFile[] = "log_mark";
 
 // Keeps the exclusive lock on PATH/LOCK during its lifetime. The kernel releases the lock when the

@@ -17,6 +17,7 @@ void LeaderKernel::SessionOpened() {
   yields_ = false;
   watched_term_ = -1;
   watched_leader_ = false;
+  watched_confirmed_ = false;
 }
 
 int64_t LeaderKernel::interval_ms() const {
@@ -87,6 +88,8 @@ std::optional<LeaderAction> LeaderKernel::Looked(LeaderAnswer answer, const Cloc
   leader_ = row_.holder;
   leader_term_ = row_.term;
   watched_leader_ = watched_term_ == row_.term;
+  watched_confirmed_ = watched_leader_ && now.steady_ms - watched_since_ms_ >= kConfirmedAfterMs;
+  if (!watched_leader_) watched_since_ms_ = now.steady_ms;
   if (!has_lock_) watched_term_ = row_.term;
   // A process with the address of the leader replaces it.
   const bool saw_leader =

@@ -90,7 +90,7 @@ class LeaderKernel {
   int64_t term() const { return term_; }
   const std::string& leader() const { return leader_; }
   int64_t leader_term() const { return leader_term_; }
-  bool ContinuesLog() const { return term_ > 1 && watched_leader_; }
+  bool ContinuesLog() const { return term_ > 1 && watched_confirmed_; }
   // Any thread may call this function once this controller leads.
   bool MayAnswer(const ClockReading& now) const;
 
@@ -116,8 +116,12 @@ class LeaderKernel {
   int64_t locked_at_ms_ = 0;  // The steady time at which the candidate got the lock.
   // The term in the row when the candidate last saw it without the lock; -1 if never.
   int64_t watched_term_ = -1;
+  int64_t watched_since_ms_ = 0;  // The steady time at which the candidate first saw that term.
   // At the last look: an earlier look in the same session had seen the leader.
   bool watched_leader_ = false;
+  // And that look was kConfirmedAfterMs ago. The leader may have inherited a log that had lost
+  // events, and ended before a worker could show it.
+  bool watched_confirmed_ = false;
   int64_t term_ = 0;
   std::string leader_;
   int64_t leader_term_ = 0;

@@ -1,13 +1,15 @@
 #include "controller/store/postgres/leadership.h"
 
+#include <fcntl.h>
 #include <poll.h>
-#include <unistd.h>
 
+#include <cerrno>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/leader/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
+#include "proto/support/durable_file.h"
 
 namespace trainyard::controller {
 namespace {
@@ -95,13 +97,14 @@ Leadership::~Leadership() {
 absl::Status Leadership::Connect() {
   kernel_.SessionOpened();
   TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
-  socket_.Reset(dup(database_->socket()));
-  return absl::OkStatus();
+  // A child process must not keep the connection, and with it the lock, after the end of this one.
+  socket_.Reset(fcntl(database_->socket(), F_DUPFD_CLOEXEC, 0));
+  return socket_.valid() ? absl::OkStatus() : ErrnoStatus(errno, "cannot duplicate", "a socket");
 }
 
 bool Leadership::SessionHasEnded() const {
   pollfd socket{.fd = socket_.get(), .events = POLLRDHUP, .revents = 0};
-  return poll(&socket, 1, 0) != 0;
+  return poll(&socket, 1, 0) > 0;
 }
 
 absl::Status Leadership::Step() {

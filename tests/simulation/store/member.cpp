@@ -184,7 +184,7 @@ void Member::Answered(LeaderAnswer answer) {
 
 bool Member::MayAnswer() const { return kernel_->MayAnswer(Clock()) && !seat_->has_ended(); }
 
-// The rules of controller/leader_guard.cpp for a leader.
+// The rules of controller/loop/leader_guard.cpp for a leader.
 void Member::StepEnded() {
   if (kernel_->term() != 0) {
     if (absl::IsAborted(kernel_->result()) || !MayAnswer()) return End();

@@ -1,4 +1,4 @@
-// The loop of a leader, with the steps of controller/loop.cpp.
+// The loop of a leader, with the steps of controller/loop/loop.cpp.
 #include <utility>
 
 #include "absl/strings/str_cat.h"

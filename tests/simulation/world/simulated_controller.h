@@ -128,7 +128,7 @@ class SimulatedController {
   // One tick of a controller that no longer leads.
   void TickDeposed(Timestamp now);
   void EndDeposed(Timestamp now);
-  // Records losses of history as controller/history_check.h does at the daemon's start.
+  // Records losses of history as controller/storage/history_check.h does at the daemon's start.
   void RecordLosses();
   // Must be called after the event log has grown.
   void NoteAppended();

@@ -15,7 +15,7 @@
 #include "tests/trainer/gpu/member_process.h"
 #include "tests/trainer/parallel/free_port.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 #include "trainer/parallel/rendezvous.h"
 
 namespace trainyard::trainer {

@@ -15,7 +15,7 @@
 #include "tests/trainer/parallel/run_ranks.h"
 #include "tests/trainer/step/layout_cases.h"
 #include "tests/trainer/step/layout_run.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 #include "trainer/start/attention_choice.h"
 
 namespace trainyard::trainer {

@@ -16,7 +16,7 @@
 #include "tests/trainer/gpu/member_process.h"
 #include "tests/trainer/parallel/run_ranks.h"
 #include "trainer/config/trainer_error.h"
-#include "trainer/parallel/device.h"
+#include "trainer/parallel/device/device.h"
 
 namespace trainyard::trainer {
 namespace {

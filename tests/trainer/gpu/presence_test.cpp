@@ -1,4 +1,4 @@
-#include "trainer/parallel/presence.h"
+#include "trainer/parallel/interruption/presence.h"
 
 #include <gtest/gtest.h>
 

@@ -121,8 +121,18 @@ TEST_F(LeaderKernelTest, AStandbyReportsTwiceASecond) {
   EXPECT_FALSE(command.Answered(Row(100), now_).has_value()) << "a command is no standby";
 }
 
+// The leader may have found events lost just after its start, and have ended because of this.
+TEST_F(LeaderKernelTest, ATermThatWasSeenBrieflyDoesNotConfirmTheLog) {
+  Watch();
+  now_.steady_ms += kConfirmedAfterMs - 1;
+  Step({Locked(), Row(100), {.term = 5}});
+  EXPECT_EQ(kernel_.term(), 5);
+  EXPECT_FALSE(kernel_.ContinuesLog());
+}
+
 TEST_F(LeaderKernelTest, TheFreeLockIsEnoughToBeginATerm) {
   Watch();
+  now_.steady_ms += kConfirmedAfterMs;
   EXPECT_THAT(Step({Locked(), Row(100), {.term = 5}}), ElementsAre(kTryLock, kLook, kBeginTerm));
   EXPECT_EQ(kernel_.seen_term(), 4);
   EXPECT_EQ(kernel_.term(), 5);
