@@ -26,6 +26,14 @@ it('shows one page of the elements, with their settings and results', async () =
   await page.screenshot({ path: join(folder, 'elements.png') });
 });
 
+it('shows the decisions of the halving by step', async () => {
+  const page = await pages.visit('/jobs/42/elements');
+  const table = page.getByRole('region', { name: 'Decisions of the halving' });
+  const row = table.getByRole('row', { name: /^500/ });
+  await row.getByText('3.400').waitFor();
+  expect(await row.getByText('5', { exact: true }).count()).toBe(2);
+});
+
 it('goes to the next page, and sorts all elements', async () => {
   const page = await pages.visit('/jobs/42/elements');
   await page.getByRole('button', { name: 'Next', exact: true }).click();

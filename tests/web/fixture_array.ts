@@ -43,7 +43,16 @@ export function arrayResponse(job: Job, query: URLSearchParams): GetArrayRespons
     counts: COUNTS,
     rows: Array.from({ length: limit }, (_, i) => rowOf(place(i))),
     total: ENDED,
-    rungs: [],
+    rungs: [500, 1_000].flatMap((step) =>
+      Array.from({ length: 10 }, (_, i) => ({
+        step,
+        index: i,
+        metric: 3 + i / 10,
+        rank: i + 1,
+        compared: 10,
+        stopped: i >= 5,
+      })),
+    ),
     revision: 7,
     as_of_ms: NOW,
   };

@@ -4,6 +4,7 @@ import type { components, operations } from '../../build/schema';
 type Schemas = components['schemas'];
 
 export type ArrayRow = Schemas['ArrayRow'];
+export type ArrayRung = Schemas['ArrayRung'];
 export type Attempt = Schemas['Attempt'];
 export type GrantedLayout = Schemas['GrantedLayout'];
 export type CheckNodesResponse = Schemas['CheckNodesResponse'];

@@ -11,6 +11,7 @@ import { Empty, Failure, Skeleton } from '../ui/notice';
 import { Table, type Column } from '../ui/table';
 import { useThrottled } from '../ui/throttle';
 import { nextOrder, settingKeys, settingOf } from './columns';
+import { rungRows, type RungRow } from './rung_rows';
 
 const PACE_MS = 5_000;
 // Rows of one page of the table. An array may have 1,000,000 elements.
@@ -54,6 +55,17 @@ const settingColumns = (rows: readonly ArrayRow[]): Column<ArrayRow>[] =>
 
 const REASON: Column<ArrayRow> = { name: 'Reason', priority: 2, cell: (row) => row.reason };
 
+const metricText = (metric: number | undefined) =>
+  metric === undefined ? ABSENT : measuredText(metric);
+
+const RUNG_COLUMNS: readonly Column<RungRow>[] = [
+  { name: 'Step', width: '90px', right: true, cell: (row) => count(row.step) },
+  { name: 'Go on', width: '90px', right: true, cell: (row) => count(row.kept) },
+  { name: 'Stopped', width: '90px', right: true, cell: (row) => count(row.stopped) },
+  { name: 'Best metric', width: '120px', right: true, cell: (row) => metricText(row.best) },
+  { name: 'Last that goes on', width: '150px', right: true, cell: (row) => metricText(row.last) },
+];
+
 export function Elements({ job }: { job: Job }) {
   const [order, setOrder] = useState({ by: 'index', reverse: false });
   const [offset, setOffset] = useState(0);
@@ -82,6 +94,14 @@ export function Elements({ job }: { job: Job }) {
         {count(counts?.failed)} failed, {count(counts?.stopped)} stopped, {count(waiting)} not
         started
       </p>
+      {data.rungs.length > 0 && (
+        <Table
+          label="Decisions of the halving"
+          columns={RUNG_COLUMNS}
+          rows={rungRows(data.rungs)}
+          rowKey={(row) => row.step}
+        />
+      )}
       <Table
         label="Elements of the array"
         columns={[...COLUMNS, ...settingColumns(rows), REASON]}

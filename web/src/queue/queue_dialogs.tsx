@@ -58,7 +58,8 @@ export function QueueDialog({ queue, onClose }: QueueDialogProps) {
       onClose={onClose}
       act={async () => {
         await write(draft, before);
-        return [`The queue ${draft.name.trim()} ${queue ? 'has the new settings' : 'was created'}.`];
+        const done = queue ? 'has the new settings' : 'was created';
+        return [`The queue ${draft.name.trim()} ${done}.`];
       }}
     >
       {(problemAt) => {

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { PATTERNS, canSend, changedQueue, draftOf, problemIn, queueCommand, queueOf } from './queue_form';
+import {
+  PATTERNS,
+  canSend,
+  changedQueue,
+  draftOf,
+  problemIn,
+  queueCommand,
+  queueOf,
+} from './queue_form';
 
 const NIGHT = {
   name: 'night',

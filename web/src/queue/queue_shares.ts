@@ -36,7 +36,8 @@ const NO_SETTINGS: Queue = { name: '', shares: 0, tier: 0, quotas: [] };
 // if `default` is the only queue and has no settings, because there is nothing to compare then.
 export function shareRows(response: ListQueuesResponse): ShareRow[] {
   const [only, ...others] = response.queues;
-  const isPlain = others.length === 0 && only?.queue?.quotas.length === 0;
+  const { quotas, tier, shares } = only?.queue ?? NO_SETTINGS;
+  const isPlain = others.length === 0 && quotas.length === 0 && tier === 0 && shares <= 1;
   if (isPlain) return [];
   return response.queues.flatMap(({ queue = NO_SETTINGS, slots }): ShareRow[] => {
     if (slots.length === 0) {

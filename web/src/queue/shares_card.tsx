@@ -25,7 +25,12 @@ const COLUMNS: readonly Column<ShareRow>[] = [
   },
   { name: 'Slots', width: '64px', cell: ({ slots }) => slots?.device ?? '—' },
   { name: 'Held', width: '76px', right: true, cell: ({ slots }) => count(slots?.held_slots ?? 0) },
-  { name: 'Held by', width: '150px', priority: 3, cell: ({ slots }) => holdersText(slots) || '—' },
+  {
+    name: 'Held by',
+    width: '150px',
+    priority: 3,
+    cell: ({ slots }) => holdersText(slots) || '—',
+  },
   {
     name: 'Waiting',
     width: '84px',

@@ -60,7 +60,8 @@ export function Confirm(props: ConfirmProps) {
   const [busy, setBusy] = useState(false);
   const [done, setDone] = useState<readonly string[]>();
   const [error, setError] = useState<RequestError>();
-  // A response that arrives after the dialog was closed must not close the dialog that is open then.
+  // A response may arrive after the dialog was closed. It must not close the dialog that is open
+  // then.
   const open = useRef(true);
   useEffect(() => () => void (open.current = false), []);
   const act = async (event: Event) => {

@@ -15,8 +15,8 @@ export function Dialog({ title, onClose, children, wide }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Opens before the next key event, so that a key pressed at once goes to the dialog.
   useLayoutEffect(() => dialog.current?.showModal(), []);
-  // A click on the backdrop closes the dialog. A click that began inside does not, because the
-  // browser reports the end of a selection that was dragged out of a field as a click on the dialog.
+  // A click on the backdrop closes the dialog. A click that began inside does not: the browser
+  // reports the end of a selection that was dragged out of a field as a click on the dialog.
   const pressed = useRef<EventTarget | null>(null);
   const onBackdrop = (event: MouseEvent) => {
     if (event.target === dialog.current && pressed.current === dialog.current) onClose();
