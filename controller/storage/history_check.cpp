@@ -41,7 +41,9 @@ absl::StatusOr<std::vector<NamedMark>> MarksOf(Stores& stores) {
   std::vector<NamedMark> marks;
   for (const NamedStore& one : MarkedStoresOf(stores)) {
     TRAINYARD_ASSIGN_OR_RETURN(v1::LogMark mark, one.store.ReadLogMark());
-    marks.push_back({absl::StrCat(one.name, ".db"), std::move(mark)});
+    const std::string file = absl::StrCat(one.name, ".db");
+    marks.push_back(
+        {stores.database.empty() ? file : "a controller of this cluster", std::move(mark)});
   }
   if (!stores.database.empty()) {
     const std::string path = LogMarkFileIn(stores.directory->path());

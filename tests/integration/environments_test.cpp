@@ -1,4 +1,6 @@
 // Tests, with the real programs, the software that a job requests and `trainyard run`.
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
@@ -79,6 +81,24 @@ TEST_F(EnvironmentsTest, AnEnvironmentThatNoNodeHasEndsTheJob) {
   const std::string why = cluster_.Cli({"why", absl::StrCat(id)}).output;
   EXPECT_THAT(why, HasSubstr(absl::StrCat("no virtual environment ", PathOf("missing"))));
   EXPECT_THAT(why, testing::ContainsRegex("on (node|worker)-?[01]"));
+}
+
+TEST_F(EnvironmentsTest, AnEnvironmentThatIsMissingOnOneNodeIsNamedWithTheNode) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root for a mount namespace";
+  const std::string venv = MakeVenv();
+  cluster_.KillWorker(1);
+  cluster_.StartWorkerApart(1, {venv});
+  const int64_t id = cluster_.Submit(cluster_.WriteJob(
+      "half", absl::StrCat("name: half\nresources: {nodes: 2, slots_per_node: 2, device: cpu}\n",
+                           "command: [python, -c, 'import time; time.sleep(1000)']\n",
+                           "environment: {venv: ", venv, "}\n")));
+  const v1::Job job = cluster_.WaitForEnd(id, Seconds(60));
+  ASSERT_EQ(job.state(), v1::JOB_STATE_FAILED) << job.DebugString();
+  EXPECT_EQ(job.verdict().exit_code(), 127);
+  EXPECT_THAT(cluster_.Cli({"why", absl::StrCat(id)}).output,
+              testing::AllOf(HasSubstr(absl::StrCat("no virtual environment ", venv)),
+                             HasSubstr("node1"), testing::Not(HasSubstr("on node0"))));
+  EXPECT_EQ(cluster_.RankPid(id, 1, 0), 0) << "the ranks of the other node end, too";
 }
 
 TEST_F(EnvironmentsTest, RunReturnsTheOutputAndTheExitCodeOfItsCommand) {

@@ -79,7 +79,13 @@ TEST_F(NodeFaultsTest, ANodeThatCannotWriteFailsNoJobAndSaysWhy) {
   StartSmallNode({"--free-space-floor", "0"});
   disk_.Fill();
   std::vector<int64_t> jobs;
-  for (int i = 0; i < 12; ++i) jobs.push_back(SubmitShell(absl::StrCat("job-", i), "sleep 0.1"));
+  // More jobs than node0 has slots, so that node1 is tried.
+  for (int i = 0; i < 2 * kSlots; ++i) {
+    jobs.push_back(SubmitShell(absl::StrCat("job-", i), UntilGo()));
+  }
+  EXPECT_TRUE(Eventually([&] { return SmallNode().health().failed_starts() >= 1; }, Seconds(10)))
+      << cluster_.DaemonLogs();
+  Go();
   ExpectAllSucceed(jobs);
   const v1::Node node = SmallNode();
   EXPECT_EQ(node.state(), v1::NODE_STATE_READY);

@@ -157,7 +157,10 @@ TEST_F(PostgresControllerTest, AFailOverOfTheDatabaseThatLostEventsStopsTheClust
   cluster.KillController();
   CopyDatabase("/replica", "/data");
   ExpectLostEvents(cluster, mark);
+  // The controller has written the mark into the database, where other controllers find it.
   std::filesystem::remove(mark);
+  ExpectLostEvents(cluster, "a controller of this cluster");
+  CopyDatabase("/replica", "/data");
   ExpectLostEvents(cluster, "a worker");
   cluster.StartController({"--accept-lost-events"});
   SubmitSmallJob(cluster);

@@ -90,9 +90,10 @@ TEST_F(TimeLimitTest, TheWarningSavesACheckpointAndAnExtensionMovesTheLimit) {
   const int64_t job_id = Submit("warned",
                                 "time_limit: 3600s\n"
                                 "time_limit_signal: USR1\n"
-                                "time_limit_warning: 3599s\n",
+                                "time_limit_warning: 3590s\n",
                                 /*save_every=*/0);
-  // The warning is due a second after the placement, and USR1 saves.
+  // The warning is due 10 s after the placement, and USR1 saves. Before the trainer has loaded its
+  // libraries, the signal would end it.
   ASSERT_TRUE(Eventually([&] { return !cluster_.Job(job_id).checkpoints().empty(); }, Seconds(60)))
       << cluster_.DaemonLogs();
   const v1::Job job = cluster_.Job(job_id);

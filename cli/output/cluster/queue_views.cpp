@@ -37,6 +37,16 @@ v1::SlotQuota QuotaOf(const v1::Queue& queue, v1::DeviceKind device) {
   return {};
 }
 
+// The users who hold slots, such as "ada 32, bob 8".
+std::string HoldersText(const v1::QueueSlots& slots) {
+  std::vector<std::string> holders;
+  for (const v1::QueueUser& user : slots.users()) {
+    if (user.held_slots() == 0) continue;
+    holders.push_back(absl::StrCat(OneLine(user.user()), " ", user.held_slots()));
+  }
+  return holders.empty() ? "-" : absl::StrJoin(holders, ", ");
+}
+
 Row QueueRow(const v1::QueueState& state, const v1::QueueSlots& slots) {
   const v1::Queue& queue = state.queue();
   const v1::SlotQuota quota = QuotaOf(queue, slots.device());
@@ -51,7 +61,8 @@ Row QueueRow(const v1::QueueState& state, const v1::QueueSlots& slots) {
                Percent(slots.usage_share()),
                LimitText(quota.nominal()),
                LimitText(quota.max_slots()),
-               LimitText(quota.max_slots_per_user())};
+               LimitText(quota.max_slots_per_user()),
+               HoldersText(slots)};
   row.name = queue.name();
   row.document = StableJson(state);
   return row;
@@ -98,9 +109,11 @@ Listing QueuedJobListing(const v1::ListQueuesResponse& response) {
 
 Listing QueueListing(const v1::ListQueuesResponse& response) {
   Listing listing;
-  listing.columns = {{"QUEUE"},         {"TIER", true},    {"SHARES", true},  {"SLOTS"},
-                     {"HELD", true},    {"WAITING", true}, {"FAIR", true},    {"USED", true},
-                     {"NOMINAL", true}, {"MAX", true},     {"PER USER", true}};
+  listing.columns = {
+      {"QUEUE"},      {"TIER", true},     {"SHARES", true},
+      {"SLOTS"},      {"HELD", true},     {"WAITING", true},
+      {"FAIR", true}, {"USED", true},     {"NOMINAL", true},
+      {"MAX", true},  {"PER USER", true}, {"HELD BY", false, false, true, kReasonWidth, 1}};
   for (const v1::QueueState& state : response.queues()) {
     for (const v1::QueueSlots& slots : state.slots()) {
       listing.rows.push_back(QueueRow(state, slots));

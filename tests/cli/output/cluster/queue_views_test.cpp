@@ -44,5 +44,24 @@ TEST(QueueViewsTest, TheEstimatedStartFollowsTheWait) {
   EXPECT_EQ(listing.rows.at(0).cells.size(), listing.columns.size());
 }
 
+TEST(QueueViewsTest, TheUsersWhoHoldSlotsAreNamed) {
+  v1::ListQueuesResponse response;
+  v1::QueueState& state = *response.add_queues();
+  v1::QueueSlots& slots = *state.add_slots();
+  const auto add = [&](const std::string& name, int64_t held) {
+    v1::QueueUser& user = *slots.add_users();
+    user.set_user(name);
+    user.set_held_slots(held);
+  };
+  EXPECT_EQ(QueueListing(response).rows.at(0).cells.back(), "-");
+  add("ada", 32);
+  add("eve", 0);
+  add("bob\n", 8);
+  const Listing listing = QueueListing(response);
+  EXPECT_EQ(listing.columns.back().title, "HELD BY");
+  EXPECT_EQ(listing.rows.at(0).cells.back(), "ada 32, bob\\n 8");
+  EXPECT_EQ(listing.rows.at(0).cells.size(), listing.columns.size());
+}
+
 }  // namespace
 }  // namespace trainyard::cli
