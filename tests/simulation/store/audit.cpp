@@ -104,6 +104,9 @@ void Audit::LeaderSessionEnded(int64_t unrenewed_ms) {
 
 void Audit::Restored(controller::MemoryEventLog& log) {
   restored_ = true;
+  // The answer to a commit before this moment may arrive after it.
+  for (const auto& [request, ids] : jobs_) lost_jobs_[request].insert(ids.begin(), ids.end());
+  for (const auto& [job_id, count] : stops_) lost_stops_.insert(job_id);
   state_ = {};
   last_sequence_ = 0;
   jobs_.clear();
@@ -132,14 +135,16 @@ void Audit::CheckAnswers(int64_t term, int64_t row_term) {
 }
 
 void Audit::CheckSubmitted(const std::string& request_id, int64_t job_id) {
-  const auto found = jobs_.find(request_id);
-  if (found != jobs_.end() && found->second.contains(job_id)) return;
+  for (const auto* jobs : {&jobs_, &lost_jobs_}) {
+    const auto found = jobs->find(request_id);
+    if (found != jobs->end() && found->second.contains(job_id)) return;
+  }
   Fail(absl::StrCat("request ", request_id, " is acknowledged as job ", job_id,
                     ", but the log does not contain it"));
 }
 
 void Audit::CheckStopped(int64_t job_id) {
-  if (stops_.contains(job_id)) return;
+  if (stops_.contains(job_id) || lost_stops_.contains(job_id)) return;
   Fail(absl::StrCat("the stop of job ", job_id, " is acknowledged, but the log does not have it"));
 }
 

@@ -59,7 +59,7 @@ TEST(QueueViewsTest, TheUsersWhoHoldSlotsAreNamed) {
   add("bob\n", 8);
   const Listing listing = QueueListing(response);
   EXPECT_EQ(listing.columns.back().title, "HELD BY");
-  EXPECT_EQ(listing.rows.at(0).cells.back(), "ada 32, bob\\n 8");
+  EXPECT_EQ(listing.rows.at(0).cells.back(), "ada 32, bob  8");
   EXPECT_EQ(listing.rows.at(0).cells.size(), listing.columns.size());
 }
 

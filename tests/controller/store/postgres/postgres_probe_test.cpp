@@ -42,14 +42,14 @@ class PostgresProbeTest : public PostgresFixture {
     return rows.ok() ? std::string(rows->Bytes(0, 0)) : "";
   }
 
-  // Creates a user that may only read the reports of standbys.
+  // Creates a user that may only read events and the reports of standbys.
   std::string SettingsOfPlainUser(const std::string& name) const {
     EXPECT_TRUE(Connect()
                     ->RunScript(absl::StrCat(
                         "DO $$ BEGIN CREATE ROLE ", name,
                         " LOGIN; EXCEPTION WHEN duplicate_object THEN END $$; GRANT USAGE ON "
                         "SCHEMA ",
-                        Schema(), " TO ", name, "; GRANT SELECT ON standby TO ", name))
+                        Schema(), " TO ", name, "; GRANT SELECT ON event, standby TO ", name))
                     .ok());
     return absl::StrCat(settings(), " user=", name);
   }
