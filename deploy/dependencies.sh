@@ -18,8 +18,8 @@ build=(
 # this prose.
 corpus=(perl-doc perl)
 # The tests of the stores start a server of their own (postgresql).
-test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git chromium-headless-shell prometheus openssl
-      valgrind postgresql)
+test=(libgtest-dev libgmock-dev libbenchmark-dev python3 git
+      chromium-headless-shell prometheus openssl valgrind postgresql)
 # npm builds the dashboard. A nodejs package from another source than Debian already contains npm.
 if ! command -v npm >/dev/null; then test+=(nodejs npm); fi
 

@@ -42,8 +42,8 @@ run_preset() {
     --no-tests=error --stop-time "$(date -d "+$seconds seconds" +%T)" \
     --output-junit "$PWD/$report" "$@" >"$log" 2>&1 || status=$?
   if [ "$status" -ne 0 ]; then
-    grep -vE '^ *[0-9]+/[0-9]+ Test.*(Passed|Skipped)|^ *Start |\(Skipped\)$| sec\*proc|^Label Time|^Total' \
-      "$log" || true
+    local quiet='^ *[0-9]+/[0-9]+ Test.*(Passed|Skipped)|^ *Start |\(Skipped\)$'
+    grep -vE "$quiet" "$log" || true
   fi
   sed -n '/^Label Time Summary/,/^Total Test time/p' "$log"
   local expected good bad
