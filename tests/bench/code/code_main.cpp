@@ -5,9 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "spdlog/sinks/stdout_color_sinks.h"
+#include "spdlog/spdlog.h"
 #include "tests/bench/code/code_cluster.h"
 
 int main(int argc, char** argv) {
+  // Standard output contains only the report.
+  spdlog::set_default_logger(spdlog::stderr_color_mt("bench"));
   trainyard::bench::CodeClusterLoad load;
   CLI::App app("Fetches a code snapshot on many nodes.");
   app.add_option("--directory", load.directory, "existing directory for all files")->required();
