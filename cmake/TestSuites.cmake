@@ -11,7 +11,7 @@ if(NOT EXISTS "${test_program}")
   return()
 endif()
 
-# Lists the tests only after the program has changed, because each ctest reads all lists.
+# Lists the tests only if the program has changed: every run of ctest includes this file.
 set(test_list "${test_program}_list.txt")
 if(NOT EXISTS "${test_list}" OR "${test_program}" IS_NEWER_THAN "${test_list}")
   execute_process(COMMAND "${test_program}" --gtest_list_tests "--gtest_filter=*${test_filter}"
@@ -22,8 +22,8 @@ if(NOT EXISTS "${test_list}" OR "${test_program}" IS_NEWER_THAN "${test_list}")
   file(WRITE "${test_list}" "${test_lines}")
 endif()
 
-# Two programs may have suites of one name, so the name of a test is that of the program and the suite.
-# A line is "Suite." or, indented, a test of the last suite. A comment with a type or value may follow.
+# A test's name includes the program, because two programs may have suites of the same name.
+# A line is "Suite." or an indented test of that suite. A comment (type or value) may follow.
 file(STRINGS "${test_list}" test_lines REGEX "^( *[^ #;]+)")
 set(test_suites "")
 foreach(test_line IN LISTS test_lines)
@@ -39,7 +39,7 @@ endforeach()
 foreach(test_suite IN LISTS test_suites)
   set(test "${test_name}.${test_suite}")
   add_test("${test}" "${test_program}" "--gtest_filter=${test_suite}.*${test_filter}")
-  # Two seconds for each test beside the limit of one: a suite of many tests needs more on a busy machine.
-  math(EXPR test_limit "${test_seconds} + 2 * ${test_count_${test_suite}}")
+  # The limit of one test, plus 10 s per test for suites of many tests on a busy machine.
+  math(EXPR test_limit "${test_seconds} + 10 * ${test_count_${test_suite}}")
   set_tests_properties("${test}" PROPERTIES ${test_properties} TIMEOUT ${test_limit})
 endforeach()

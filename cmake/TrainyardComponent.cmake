@@ -55,9 +55,9 @@ endfunction()
 
 # trainyard_test(NAME [SOURCES ...] [DEPS ...] [PCH_FROM target] [TIMEOUT seconds] [LABELS ...]
 #                [RESOURCE_LOCK name] [ONE_PROCESS pattern])
-# Tests with the same RESOURCE_LOCK never run at the same time. ctest runs each suite of a program
-# with the label unit in a process of its own, and of other programs each test. Tests whose names
-# match ONE_PROCESS share one process, and so one server. TIMEOUT is for one test.
+# Tests with the same RESOURCE_LOCK never run at the same time. ctest starts one process per suite in
+# programs with the label unit, else one per test. Tests whose names match ONE_PROCESS share one
+# process and server. TIMEOUT limits a test; a suite gets 10 s more per test.
 function(trainyard_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT;PCH_FROM;RESOURCE_LOCK;ONE_PROCESS" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)

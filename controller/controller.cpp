@@ -201,7 +201,7 @@ struct Controller::Parts {
     AddSpaceSamples(pruner.Space(), set);
     AddScrubSamples(scrubber.Report(), set);
     v1::GetServerInfoResponse info = api.server_info;
-    // As old as the positions of the standbys.
+    // Read with the positions of the standbys.
     info.set_revision(database.NewestEvent());
     database.AddTo(info);
     AddDatabaseSamples(info, set);
@@ -448,7 +448,7 @@ void Controller::EndService(std::chrono::milliseconds grace) {
   SaveSessions();
   parts_->ingest.Stop();
   parts_->loop->Stop();
-  // After the last event.
+  // Writes the last mark.
   parts_->log_marks.Stop();
 }
 
@@ -487,7 +487,7 @@ void Controller::Stop() {
   parts_->ingest.Stop();
   parts_->loop->Stop();
   parts_->log_marks.Stop();
-  // Last, because a server that answers slowly delays it for seconds.
+  // A slow database server delays this by seconds, so it is last.
   parts_->database.Stop();
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Prints the numbers of passed and of failed tests: count_tests.py REPORT.xml EXPECTED
 
-REPORT.xml is ctest's. EXPECTED is the number of its tests: those that the report lacks were not
-started, and count as failed. A program of GoogleTest counts as the tests that it ran. Skipped tests
-do not count."""
+REPORT.xml is ctest's JUnit report. EXPECTED is ctest's number of tests. Tests missing from the
+report count as failed. For a GoogleTest program, each test that it ran counts. Skipped tests do not
+count."""
 import os
 import re
 import sys

@@ -3,8 +3,8 @@
 #   tests/run.sh               every test, on the release build
 #   tests/run.sh --sanitizers  also unit tests and simulation under ASan + UBSan and under TSan
 #   tests/run.sh --junit DIR  also writes ctest's reports into DIR
-# TRAINYARD_TEST_MINUTES (default 85, without sanitizers) limits the whole run. Tests that the limit
-# stops or that were not started count as failed.
+# TRAINYARD_TEST_MINUTES (default 85; 480 with --sanitizers) limits the whole run. Tests that were
+# stopped or not started count as failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -35,7 +35,7 @@ run_preset() {
   echo "== $preset: testing ($((SECONDS - started)) s)"
   local log=$reports/$preset.log report=$reports/$preset.xml status=0
   local seconds=$((minutes * 60 - (SECONDS - started)))
-  # A time of day is always the next one. ctest would take one that has just passed for tomorrow's.
+  # --stop-time is a time of day. ctest takes a time that has just passed as tomorrow's.
   if [ "$seconds" -lt 10 ]; then seconds=10; fi
   rm -f "$report"
   ctest --test-dir "build/$preset" --output-on-failure --test-output-size-passed 100000 -j 2 \

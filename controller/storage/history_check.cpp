@@ -52,13 +52,13 @@ absl::StatusOr<std::vector<NamedMark>> MarksOf(Stores& stores) {
   return marks;
 }
 
-// The other controllers have not seen the mark, and would continue the shorter log.
+// Stores the mark, so that no other controller continues the shorter log.
 void ShareMark(const v1::LogMark& mark, Stores& stores) {
   for (const NamedStore& one : MarkedStoresOf(stores)) {
     one.store.NoteLogMark(mark);
     const absl::Status status = one.store.WriteLogMark();
     if (status.ok()) continue;
-    spdlog::error("cannot tell the other controllers that events are lost: {}",
+    spdlog::error("cannot report the lost events to the other controllers: {}",
                   std::string(status.message()));
   }
 }
@@ -72,8 +72,7 @@ absl::StatusOr<std::vector<v1::Event>> FindLostEvents(const ClusterState& state,
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<NamedMark> marks, MarksOf(stores));
   for (const auto& [seen_by, mark, is_outside] : marks) {
     if (mark.sequence() == 0 || stores.events->Covers(mark)) continue;
-    // A former leader may find a mark from before a loss that was accepted since, or before a
-    // restored backup.
+    // A former leader may have a mark that is older than an accepted loss or a restored backup.
     if (is_outside && !IsUnexplainedLoss(state, mark)) continue;
     most_jobs = std::max(most_jobs, mark.job_id());
     if (mark.sequence() < newest.mark.sequence()) continue;

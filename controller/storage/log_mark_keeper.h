@@ -40,7 +40,7 @@ class LogMarkKeeper {
 
  private:
   void Run();
-  // Writes `noted_`. After a failed write, which is logged once, `noted_` has a value again.
+  // Writes and clears `noted_`. A failed write restores it, and is logged once.
   void Write(std::unique_lock<std::mutex>& lock);
 
   const std::string path_;

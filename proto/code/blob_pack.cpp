@@ -44,12 +44,30 @@ absl::Status BadPack(absl::string_view reason) {
 
 std::size_t IndexBytes(std::size_t blobs) { return kHeaderBytes + blobs * kEntryBytes; }
 
-// Decompresses a frame of exactly `bytes` bytes.
-absl::StatusOr<std::unique_ptr<char[]>> Decompressed(absl::string_view frame, std::size_t bytes) {
-  auto contents = std::make_unique_for_overwrite<char[]>(bytes);
-  const std::size_t got = ZSTD_decompress(contents.get(), bytes, frame.data(), frame.size());
+struct OpenedPack {
+  std::vector<PackEntry> entries;
+  std::unique_ptr<char[]> contents;  // The blobs in the order of the entries.
+};
+
+// Decompresses the pack, and checks each blob.
+absl::StatusOr<OpenedPack> OpenPack(absl::string_view pack) {
+  if (pack.size() > kMaxPackBytes + kMaxIndexBytes) return BadPack("it is too large");
+  OpenedPack opened;
+  TRAINYARD_ASSIGN_OR_RETURN(opened.entries, ReadPackIndex(pack));
+  std::size_t bytes = 0;
+  for (const PackEntry& entry : opened.entries) bytes += entry.bytes;
+  opened.contents = std::make_unique_for_overwrite<char[]>(bytes);
+  const absl::string_view frame = pack.substr(IndexBytes(opened.entries.size()));
+  const std::size_t got = ZSTD_decompress(opened.contents.get(), bytes, frame.data(), frame.size());
   if (ZSTD_isError(got) != 0 || got != bytes) return BadPack("its blobs cannot be decompressed");
-  return contents;
+  const char* position = opened.contents.get();
+  for (const PackEntry& entry : opened.entries) {
+    if (DigestOf(absl::string_view(position, entry.bytes)) != entry.digest) {
+      return BadPack("a blob does not have its digest");
+    }
+    position += entry.bytes;
+  }
+  return opened;
 }
 
 }  // namespace
@@ -105,29 +123,27 @@ absl::StatusOr<std::vector<PackEntry>> ReadPackIndex(absl::string_view start) {
     if (bytes == 0 || bytes > kMaxBlobBytes) return BadPack("the size of a blob is out of range");
     if (!digests.insert(digest).second) return BadPack("it contains a blob twice");
     total += bytes;
-    if (total > kMaxPackBytes) return BadPack("it is too large");
+    if (ZSTD_compressBound(total) > kMaxPackBytes) return BadPack("it is too large");
     entries.push_back({absl::BytesToHexString(digest), bytes});
   }
   return entries;
 }
 
 absl::StatusOr<std::vector<Blob>> ReadPack(absl::string_view pack) {
-  if (pack.size() > kMaxPackBytes + kMaxIndexBytes) return BadPack("it is too large");
-  TRAINYARD_ASSIGN_OR_RETURN(std::vector<PackEntry> entries, ReadPackIndex(pack));
-  std::size_t total = 0;
-  for (const PackEntry& entry : entries) total += entry.bytes;
-  TRAINYARD_ASSIGN_OR_RETURN(const std::unique_ptr<char[]> contents,
-                             Decompressed(pack.substr(IndexBytes(entries.size())), total));
+  TRAINYARD_ASSIGN_OR_RETURN(OpenedPack opened, OpenPack(pack));
   std::vector<Blob> blobs;
-  blobs.reserve(entries.size());
-  const char* position = contents.get();
-  for (PackEntry& entry : entries) {
-    const absl::string_view content(position, entry.bytes);
-    if (DigestOf(content) != entry.digest) return BadPack("a blob does not have its digest");
-    blobs.push_back({std::move(entry.digest), std::string(content)});
+  blobs.reserve(opened.entries.size());
+  const char* position = opened.contents.get();
+  for (PackEntry& entry : opened.entries) {
+    blobs.push_back({std::move(entry.digest), std::string(position, entry.bytes)});
     position += entry.bytes;
   }
   return blobs;
+}
+
+absl::StatusOr<std::vector<PackEntry>> CheckPack(absl::string_view pack) {
+  TRAINYARD_ASSIGN_OR_RETURN(OpenedPack opened, OpenPack(pack));
+  return std::move(opened.entries);
 }
 
 }  // namespace trainyard::code

@@ -56,6 +56,9 @@ class PackBuilder {
 // contains a digest twice, or contains a blob that does not have its digest.
 absl::StatusOr<std::vector<Blob>> ReadPack(absl::string_view pack);
 
+// Checks a pack like ReadPack, but copies no blobs. Returns its index.
+absl::StatusOr<std::vector<PackEntry>> CheckPack(absl::string_view pack);
+
 // Returns the list of blobs at the beginning of a pack, without reading the blobs. `start` is the
 // beginning of a pack of `pack_bytes` bytes. kMaxIndexBytes are always enough.
 inline constexpr std::size_t kMaxIndexBytes = 8 + kMaxPackBlobs * 36;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -75,7 +76,7 @@ void BlobStore::Index(const std::string& name, Pack pack) {
   packs_[name] = std::move(pack);
 }
 
-absl::Status BlobStore::WritePack(const std::string& pack, int64_t now_ms) {
+absl::Status BlobStore::WritePack(absl::string_view pack, int64_t now_ms) {
   if (bytes_ + static_cast<int64_t>(pack.size()) > options_.max_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(
         "the store of code snapshots is full (", DecimalSize(bytes_), " of ",
@@ -84,7 +85,8 @@ absl::Status BlobStore::WritePack(const std::string& pack, int64_t now_ms) {
   TRAINYARD_ASSIGN_OR_RETURN(std::vector<PackEntry> entries, ReadPackIndex(pack));
   const std::string name = absl::StrCat(DigestOf(pack), kSuffix);
   if (packs_.contains(name)) return absl::OkStatus();
-  TRAINYARD_RETURN_IF_ERROR(WriteFileAtomically(PathOf(name), pack));
+  TRAINYARD_RETURN_IF_ERROR(
+      WriteFileAtomically(PathOf(name), std::string_view(pack.data(), pack.size())));
   Index(name, {.entries = std::move(entries),
                .bytes = static_cast<int64_t>(pack.size()),
                .added_ms = now_ms});
@@ -92,20 +94,21 @@ absl::Status BlobStore::WritePack(const std::string& pack, int64_t now_ms) {
 }
 
 absl::Status BlobStore::Add(absl::string_view pack, int64_t now_ms) {
-  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<Blob> blobs, ReadPack(pack));
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<PackEntry> entries, CheckPack(pack));
   const std::lock_guard lock(mutex_);
+  const auto is_new = [this](const auto& one) { return !pack_of_.contains(one.digest); };
+  if (std::ranges::none_of(entries, is_new)) return absl::OkStatus();
+  // Most packs contain new blobs only, and are stored as they are. Copying a pack would take as
+  // long as hashing its blobs.
+  if (std::ranges::all_of(entries, is_new)) return WritePack(pack, now_ms);
+  TRAINYARD_ASSIGN_OR_RETURN(const std::vector<Blob> blobs, ReadPack(pack));
   PackBuilder builder;
-  std::size_t added = 0;
   for (const Blob& blob : blobs) {
-    if (pack_of_.contains(blob.digest)) continue;
-    ++added;
-    if (!builder.Add(blob.digest, blob.content)) {
+    if (is_new(blob) && !builder.Add(blob.digest, blob.content)) {
       return absl::InvalidArgumentError("the pack of code is too large; upgrade the client");
     }
   }
-  if (added == 0) return absl::OkStatus();
-  // A pack of new blobs only is stored as it is.
-  return WritePack(added == blobs.size() ? std::string(pack) : builder.Finish(), now_ms);
+  return WritePack(builder.Finish(), now_ms);
 }
 
 absl::StatusOr<std::vector<Blob>> BlobStore::ReadPackFile(const std::string& name) {

@@ -81,7 +81,7 @@ class BlobStore {
   explicit BlobStore(Options options) : options_(std::move(options)) {}
 
   absl::Status LoadPacks(int64_t now_ms);
-  absl::Status WritePack(const std::string& pack, int64_t now_ms);
+  absl::Status WritePack(absl::string_view pack, int64_t now_ms);
   absl::Status RewritePack(const std::string& name, const std::set<std::string>& used);
   absl::StatusOr<std::vector<Blob>> ReadPackFile(const std::string& name);
   absl::StatusOr<std::string> ReadLocked(const std::string& digest);

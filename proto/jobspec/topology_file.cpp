@@ -139,8 +139,8 @@ absl::StatusOr<v1::Topology> ParseTopology(const std::string& text) {
   try {
     if (HoldsSeveralDocuments(text)) {
       return absl::InvalidArgumentError(
-          "the file contains several YAML documents, or begins with a comma; a topology file is "
-          "one document");
+          "the file contains several YAML documents or begins with a comma; write exactly one "
+          "document");
     }
     return ParseRoot(YAML::Load(text));
   } catch (const YAML::Exception& error) {

@@ -287,8 +287,10 @@ TEST_F(ExecTest, AShellHasATerminal) {
     shell.Type("stty size\n");
     return shell.WaitForOutput("41 87", Seconds(0.5));
   })) << shell.output();
-  shell.Type("sleep 100\n");
-  ASSERT_TRUE(shell.WaitForOutput("sleep 100"));
+  // The interrupt must reach the program, not the prompt. The quotes keep the echo of the typed line
+  // from counting as the program's output.
+  shell.Type("sh -c \"echo beg''in; exec sleep 100\"\n");
+  ASSERT_TRUE(shell.WaitForOutput("begin")) << shell.output();
   shell.Type("\x03");
   ASSERT_TRUE(shell.WaitForOutput("ps "));
   shell.Type("echo code-$?\n");

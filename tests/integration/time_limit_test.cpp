@@ -92,8 +92,8 @@ TEST_F(TimeLimitTest, TheWarningSavesACheckpointAndAnExtensionMovesTheLimit) {
                                 "time_limit_signal: USR1\n"
                                 "time_limit_warning: 3590s\n",
                                 /*save_every=*/0);
-  // The warning is due 10 s after the placement, and USR1 saves. Before the trainer has loaded its
-  // libraries, the signal would end it.
+  // The warning is due 10 s after the placement, and USR1 saves. An earlier USR1 would kill the
+  // trainer while it loads its libraries.
   ASSERT_TRUE(Eventually([&] { return !cluster_.Job(job_id).checkpoints().empty(); }, Seconds(60)))
       << cluster_.DaemonLogs();
   const v1::Job job = cluster_.Job(job_id);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the dashboard's packages from the lock file, checks types, runs unit tests, checks that
-# web/dist is up to date and small enough, and tests the pages in Debian's chromium.
+# web/dist is up to date and small enough, and tests the pages in Chromium.
 #   SCREENSHOTS=DIR tests/web/run.sh   also takes pictures of every page
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,6 +11,10 @@ cd "$here/../../web"
 # The tests are outside of web/ and find web's packages through this link.
 ln -sfn ../../web/node_modules "$here/node_modules"
 mkdir -p build
+if [ -z "${CHROMIUM:-}" ]; then
+  CHROMIUM=$(command -v chromium-headless-shell || command -v chromium)
+  export CHROMIUM
+fi
 
 # If the programs are built, pages are also tested with a real controller.
 if [ -z "${TRAINYARD_BIN:-}" ]; then

@@ -30,7 +30,7 @@ absl::StatusOr<v1::HandOverResponse> Ask(const HandOverOptions& options, Context
   if (!absl::IsFailedPrecondition(response.status())) return response;
   const auto after = context.client.GetServerInfo();
   if (!after.ok() || after->leadership().term() <= before.leadership().term()) return response;
-  // Another controller took over for another reason.
+  // The new leader is not the requested successor.
   if (!options.to.empty() && after->leadership().leader() != options.to) return response;
   v1::HandOverResponse lost;
   lost.set_from(before.leadership().leader());

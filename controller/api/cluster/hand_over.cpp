@@ -21,7 +21,7 @@ void Record(const Api& api, const Principal& principal, v1::HandOverResponse res
                       return reply(outcome.status());
                     }
                     reply(response);
-                    // After the encoding of the answer, which the readers do.
+                    // Queued after the answer, which readers encode for REST.
                     api.readers.Post([&seat = *api.hand_over] { seat.Finish(); });
                   });
 }

@@ -119,8 +119,8 @@ class LeaderKernel {
   int64_t watched_since_ms_ = 0;  // The steady time at which the candidate first saw that term.
   // At the last look: an earlier look in the same session had seen the leader.
   bool watched_leader_ = false;
-  // And that look was kConfirmedAfterMs ago. The leader may have inherited a log that had lost
-  // events, and ended before a worker could show it.
+  // True if watched_leader_ held for kConfirmedAfterMs. A leader that ended sooner may not have
+  // learned from workers that its log had lost events.
   bool watched_confirmed_ = false;
   int64_t term_ = 0;
   std::string leader_;

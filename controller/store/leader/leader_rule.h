@@ -25,8 +25,8 @@ inline constexpr int64_t kReportEveryMs = 500;
 inline constexpr int64_t kReadyWithinMs = 1'500;
 // Other standbys wait this long for the named successor of a leader.
 inline constexpr int64_t kSuccessorWaitMs = 2'500;
-// A leader that has led for this time has compared its log with the marks of the workers
-// (CoreOptions::confirm_log_ms, after the time to open the stores).
+// After this time, a leader has compared its log with the workers' marks: the time to open the
+// stores, plus CoreOptions::confirm_log_ms.
 inline constexpr int64_t kConfirmedAfterMs = 30'000;
 // The named successor looks at the row at this interval.
 inline constexpr int64_t kSuccessorEveryMs = 10;

@@ -97,7 +97,7 @@ Leadership::~Leadership() {
 absl::Status Leadership::Connect() {
   kernel_.SessionOpened();
   TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kLeaderLimits));
-  // A child process must not keep the connection, and with it the lock, after the end of this one.
+  // A child that outlives this process must not keep the connection and its lock.
   socket_.Reset(fcntl(database_->socket(), F_DUPFD_CLOEXEC, 0));
   return socket_.valid() ? absl::OkStatus() : ErrnoStatus(errno, "cannot duplicate", "a socket");
 }

@@ -39,9 +39,8 @@ class LeaderSeat {
   // longer leads and must exit.
   virtual absl::Status NameSuccessor(const std::string& address) = 0;
 
-  // For a leader: true if it watched its predecessor in one session that lasted until the
-  // take-over. An older copy cannot have replaced the store in that time, because this would have
-  // ended the session.
+  // For a leader: true if it watched its predecessor for kConfirmedAfterMs in one session that
+  // lasted until the take-over. Replacing the store by an older copy would have ended that session.
   virtual bool ContinuesLog() const = 0;
 
   // True as long as no other controller can have taken over: the last renewal is recent, by the

@@ -14,8 +14,8 @@ namespace trainyard {
 // UTF-8, or is larger than kMaxJobFileBytes. The message begins with "name:line:column: ".
 absl::StatusOr<YAML::Node> ParseYaml(const JobFileText& file);
 
-// Returns whether the text has more than one document, or begins with a comma. YAML::Load would
-// ignore the others. Throws YAML::Exception if the first document is not YAML.
+// Returns true if the text has several documents or begins with a comma. YAML::Load reads only the
+// first. Throws YAML::Exception if the first document is not YAML.
 bool HoldsSeveralDocuments(const std::string& text);
 
 // Returns "name:line:column"; only the name if the node has no position.

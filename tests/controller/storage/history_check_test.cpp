@@ -134,7 +134,7 @@ TEST_F(HistoryCheckTest, TheMarkInTheDataDirectoryShowsLostEvents) {
   EXPECT_EQ(losses[0].events_lost().mark().job_id(), 12);
   EXPECT_TRUE(Losses().empty());
 
-  // A former leader has an older mark, from before the loss that was accepted.
+  // A former leader has a mark from before the accepted loss.
   v1::LogMark older = mark;
   older.set_term(mark.term() + 1);
   older.set_sequence(8);
@@ -145,7 +145,7 @@ TEST_F(HistoryCheckTest, TheMarkInTheDataDirectoryShowsLostEvents) {
   EXPECT_TRUE(Losses().empty());
 }
 
-// Else another controller, which has no such file, would continue the shorter log.
+// Otherwise a controller without such a file would continue the shorter log.
 TEST_F(HistoryCheckTest, AMarkThatStopsAControllerStopsTheOthers) {
   Append(3);
   stores_.database = "PostgreSQL database trainyard on db1";

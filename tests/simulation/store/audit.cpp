@@ -104,7 +104,7 @@ void Audit::LeaderSessionEnded(int64_t unrenewed_ms) {
 
 void Audit::Restored(controller::MemoryEventLog& log) {
   restored_ = true;
-  // The answer to a commit before this moment may arrive after it.
+  // An answer to an earlier commit may still arrive.
   for (const auto& [request, ids] : jobs_) lost_jobs_[request].insert(ids.begin(), ids.end());
   for (const auto& [job_id, count] : stops_) lost_stops_.insert(job_id);
   state_ = {};

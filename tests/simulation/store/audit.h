@@ -77,7 +77,7 @@ class Audit final : public DatabaseObserver {
   int64_t highest_term_ = 0;
   std::map<int64_t, std::string> holders_;         // By term.
   std::map<std::string, std::set<int64_t>> jobs_;  // The jobs of each request id.
-  // Those of logs that an older copy has replaced.
+  // Jobs and stops of logs replaced by a restore.
   std::map<std::string, std::set<int64_t>> lost_jobs_;
   std::set<int64_t> lost_stops_;
   std::map<int64_t, int> stops_;                   // The number of stops of each job.

@@ -60,10 +60,10 @@ const metricText = (metric: number | undefined) =>
 
 const RUNG_COLUMNS: readonly Column<RungRow>[] = [
   { name: 'Step', width: '90px', right: true, cell: (row) => count(row.step) },
-  { name: 'Go on', width: '90px', right: true, cell: (row) => count(row.kept) },
+  { name: 'Kept', width: '90px', right: true, cell: (row) => count(row.kept) },
   { name: 'Stopped', width: '90px', right: true, cell: (row) => count(row.stopped) },
-  { name: 'Best metric', width: '120px', right: true, cell: (row) => metricText(row.best) },
-  { name: 'Last that goes on', width: '150px', right: true, cell: (row) => metricText(row.last) },
+  { name: 'Best kept', width: '120px', right: true, cell: (row) => metricText(row.best) },
+  { name: 'Worst kept', width: '150px', right: true, cell: (row) => metricText(row.last) },
 ];
 
 export function Elements({ job }: { job: Job }) {

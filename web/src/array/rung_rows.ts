@@ -11,8 +11,8 @@ export interface RungRow {
   last: number | undefined;
 }
 
-// Returns the rows by step. An element that was compared twice at a step, because another one came
-// later, counts with its newest decision.
+// Returns the rows by step. An element that was compared again at a step, because another reached
+// it later, counts with its newest decision.
 export function rungRows(rungs: readonly ArrayRung[]): RungRow[] {
   const steps = new Map<number, Map<number, ArrayRung>>();
   for (const rung of rungs) {

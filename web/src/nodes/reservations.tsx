@@ -39,8 +39,8 @@ const pathOf = (name: string) => `/reservations/${encodeURIComponent(name)}`;
 
 function ReserveDialog({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useState(NO_RESERVATION);
-  // The present time at the first click. A repeated request must be equal, so that the controller
-  // recognizes it if the first response was lost.
+  // Time of the first click. A retry must send the same time, so that the controller recognizes the
+  // request after a lost response.
   const [sentMs, setSentMs] = useState<number>();
   const change = (part: Partial<Draft>) => {
     setSentMs(undefined);

@@ -20,7 +20,7 @@ import {
 
 const pathOf = (name: string) => `/queues/${encodeURIComponent(name)}`;
 
-// Writes the settings. The route replaces the whole queue.
+// Sends all settings, because POST replaces the queue.
 async function write(draft: Draft, before: Draft): Promise<void> {
   const { queues } = await getJson<ListQueuesResponse>('/queues', { limit: 1 });
   const name = draft.name.trim();

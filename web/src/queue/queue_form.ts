@@ -64,8 +64,8 @@ export function queueOf(draft: Draft): Queue {
   };
 }
 
-// Returns the queue with those settings of the draft that differ from `before`, so that a change by
-// somebody else in the meantime remains.
+// Returns the queue with the settings that differ between the draft and `before`. Changes by others
+// remain.
 export function changedQueue(queue: Queue, draft: Draft, before: Draft): Queue {
   const changed = Object.entries(draft).filter(
     ([field, text]) => text.trim() !== before[field as FieldName],

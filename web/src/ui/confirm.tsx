@@ -60,8 +60,7 @@ export function Confirm(props: ConfirmProps) {
   const [busy, setBusy] = useState(false);
   const [done, setDone] = useState<readonly string[]>();
   const [error, setError] = useState<RequestError>();
-  // A response may arrive after the dialog was closed. It must not close the dialog that is open
-  // then.
+  // A late response must not close a dialog that was opened after this one.
   const open = useRef(true);
   useEffect(() => () => void (open.current = false), []);
   const act = async (event: Event) => {

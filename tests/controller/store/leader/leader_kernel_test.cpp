@@ -121,7 +121,7 @@ TEST_F(LeaderKernelTest, AStandbyReportsTwiceASecond) {
   EXPECT_FALSE(command.Answered(Row(100), now_).has_value()) << "a command is no standby";
 }
 
-// The leader may have found events lost just after its start, and have ended because of this.
+// The leader may have found lost events soon after its start, and exited because of them.
 TEST_F(LeaderKernelTest, ATermThatWasSeenBrieflyDoesNotConfirmTheLog) {
   Watch();
   now_.steady_ms += kConfirmedAfterMs - 1;
