@@ -287,8 +287,8 @@ TEST_F(ExecTest, AShellHasATerminal) {
     shell.Type("stty size\n");
     return shell.WaitForOutput("41 87", Seconds(0.5));
   })) << shell.output();
-  // The interrupt must reach the program, not the prompt. The quotes keep the echo of the typed line
-  // from counting as the program's output.
+  // The interrupt must reach the program, not the prompt. Because of the quotes, the echo of the
+  // typed line does not count as the program's output.
   shell.Type("sh -c \"echo beg''in; exec sleep 100\"\n");
   ASSERT_TRUE(shell.WaitForOutput("begin")) << shell.output();
   shell.Type("\x03");
