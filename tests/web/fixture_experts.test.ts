@@ -103,9 +103,11 @@ describe('the experts of a job', () => {
     const page = await visit('/jobs/42/experts');
     const slider = page.getByRole('slider', { name: 'Step' });
     await slider.focus();
-    const held: (() => void)[] = [];
+    let release = () => {};
+    // Also lets requests pass that reach the handler after the release.
+    const released = new Promise<void>((resolve) => (release = resolve));
     await page.route(/\/experts\?step=/, async (route) => {
-      await new Promise<void>((resolve) => held.push(resolve));
+      await released;
       await route.continue().catch(() => undefined);
     });
     await page.keyboard.press('ArrowLeft');
@@ -114,8 +116,7 @@ describe('the experts of a job', () => {
     expect(page.url()).toContain('step=3800');
     expect(await slider.inputValue()).toBe('37');
     await page.getByRole('heading', { name: 'Load of experts at step 4,000' }).waitFor();
-    await page.unroute(/\/experts\?step=/);
-    for (const release of held) release();
+    release();
     await page.getByRole('heading', { name: 'Load of experts at step 3,800' }).waitFor();
   });
 
