@@ -104,7 +104,7 @@ describe('the experts of a job', () => {
     const slider = page.getByRole('slider', { name: 'Step' });
     await slider.focus();
     let release = () => {};
-    // Also lets requests pass that reach the handler after the release.
+    // A request that arrives after the release is not held.
     const released = new Promise<void>((resolve) => (release = resolve));
     await page.route(/\/experts\?step=/, async (route) => {
       await released;
