@@ -85,6 +85,7 @@ bool PackBuilder::Add(absl::string_view digest, absl::string_view content) {
   // A frame may be slightly larger than its contents.
   const std::size_t bytes = contents_.size() + content.size();
   if (ZSTD_compressBound(bytes) > kMaxPackBytes) return false;
+  if (contents_.empty()) contents_.reserve(kMaxPackBytes);
   entries_.push_back({std::string(digest), static_cast<uint32_t>(content.size())});
   contents_.append(content.data(), content.size());
   return true;

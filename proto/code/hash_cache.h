@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -48,7 +48,7 @@ class HashCache {
 
   static bool ReadRecord(absl::string_view record, std::string& path, Entry& entry);
 
-  std::map<std::string, Entry, std::less<>> entries_;
+  std::unordered_map<std::string, Entry> entries_;
 };
 
 }  // namespace trainyard::code

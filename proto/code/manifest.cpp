@@ -18,6 +18,7 @@ namespace {
 // The first record. Each record ends with a NUL byte, because file names may contain all other
 // bytes. A record of a file is "KIND BYTES DIGEST,DIGEST PATH".
 constexpr absl::string_view kManifestStart = "trainyard-code 1";
+constexpr std::size_t kUsualRecordBytes = 128;
 
 absl::Status BadManifest(absl::string_view reason, absl::string_view path = "") {
   return absl::InvalidArgumentError(
@@ -52,7 +53,8 @@ bool IsValidSize(const CodeFile& file) {
 }
 
 void AppendRecord(const CodeFile& file, std::string& text) {
-  absl::StrAppend(&text, std::string(1, LetterOf(file.kind)), " ", file.bytes, " ");
+  text.push_back(LetterOf(file.kind));
+  absl::StrAppend(&text, " ", file.bytes, " ");
   for (std::size_t piece = 0; piece < file.pieces.size(); ++piece) {
     absl::StrAppend(&text, piece > 0 ? "," : "", file.pieces[piece]);
   }
@@ -156,12 +158,15 @@ std::size_t PiecesOf(int64_t bytes) {
   return (static_cast<std::size_t>(bytes) + kPieceBytes - 1) / kPieceBytes;
 }
 
-absl::StatusOr<std::string> WriteManifest(Manifest manifest) {
-  std::sort(manifest.files.begin(), manifest.files.end(),
-            [](const CodeFile& one, const CodeFile& other) { return one.path < other.path; });
+absl::StatusOr<std::string> WriteManifest(const Manifest& manifest) {
+  std::vector<const CodeFile*> files;
+  files.reserve(manifest.files.size());
+  for (const CodeFile& file : manifest.files) files.push_back(&file);
+  std::ranges::sort(files, {}, &CodeFile::path);
   std::string text(kManifestStart);
+  text.reserve(files.size() * kUsualRecordBytes);
   text.push_back('\0');
-  for (const CodeFile& file : manifest.files) AppendRecord(file, text);
+  for (const CodeFile* file : files) AppendRecord(*file, text);
   if (text.size() > kMaxBlobBytes) {
     return absl::ResourceExhaustedError(
         absl::StrCat("the list of the ", manifest.files.size(), " files has ", text.size(),

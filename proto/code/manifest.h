@@ -53,9 +53,9 @@ bool StaysInTree(absl::string_view path, absl::string_view target);
 // Number of pieces of a file.
 std::size_t PiecesOf(int64_t bytes);
 
-// Sorts the files by path, and returns the text of the manifest. RESOURCE_EXHAUSTED: the text
+// Returns the text of the manifest with the files sorted by path. RESOURCE_EXHAUSTED: the text
 // exceeds kMaxBlobBytes.
-absl::StatusOr<std::string> WriteManifest(Manifest manifest);
+absl::StatusOr<std::string> WriteManifest(const Manifest& manifest);
 
 // Reads an untrusted manifest. INVALID_ARGUMENT: the text is not exactly what WriteManifest writes,
 // exceeds a limit, or contains a bad path, a path twice, or a path below a file or link.

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <future>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -166,6 +167,9 @@ void SaveHashes(const Snapshot& snapshot, const HashCache& cache, const SavedHas
 absl::StatusOr<Snapshot> TryTakeSnapshot(const std::string& root, const WalkOptions& options,
                                          const std::string& cache_path) {
   const int64_t start_ns = NowNs();
+  std::future<HashCache> loading = std::async(std::launch::async, [&] {
+    return cache_path.empty() ? HashCache() : HashCache::Load(cache_path, root);
+  });
   Snapshot snapshot;
   TRAINYARD_ASSIGN_OR_RETURN(snapshot.tree, WalkTree(root, options));
   if (snapshot.tree.files.empty()) {
@@ -175,7 +179,7 @@ absl::StatusOr<Snapshot> TryTakeSnapshot(const std::string& root, const WalkOpti
                      "code.path to the directory of the program"));
   }
   TRAINYARD_ASSIGN_OR_RETURN(const UniqueFd fd, OpenRoot(root));
-  const HashCache cache = cache_path.empty() ? HashCache() : HashCache::Load(cache_path, root);
+  const HashCache cache = loading.get();
   TRAINYARD_ASSIGN_OR_RETURN(snapshot.manifest.files,
                              Hashing(fd.get(), snapshot.tree.files, cache).Run());
   TRAINYARD_ASSIGN_OR_RETURN(snapshot.manifest_text, WriteManifest(snapshot.manifest));

@@ -30,6 +30,8 @@ def submit_seconds(server, job, name):
     seconds = time.perf_counter() - begin
     if ended.returncode != 0:
         raise BenchError(f"submit: {ended.stderr.strip()}")
+    # The node unpacks the code on this machine, too: the next measurement begins after that.
+    subprocess.run([*server, "wait", name], capture_output=True, check=True)
     return seconds
 
 

@@ -135,15 +135,29 @@ absl::Status Send(const std::string& directory, const code::Snapshot& snapshot,
                                           " parts of the code after all were sent; submit again"));
 }
 
+// The state of git, read while the snapshot is taken. nullopt: none, or code.git is false.
+using ReadingGit = std::shared_future<std::optional<code::GitState>>;
+
+ReadingGit StartReadingGit(const v1::CodeSpec& spec) {
+  return std::async(std::launch::async,
+                    [directory = spec.path(), reads = !spec.has_git() || spec.git()] {
+                      return reads ? code::ReadGitState(directory) : std::nullopt;
+                    });
+}
+
+std::string DiffOf(const std::optional<code::GitState>& git) {
+  return git.has_value() ? git->diff : "";
+}
+
 // Takes a snapshot and sends it. If a file changes in between, starts again once.
-absl::StatusOr<code::Snapshot> TakeAndSend(const v1::CodeSpec& spec, const std::string& diff,
+absl::StatusOr<code::Snapshot> TakeAndSend(const v1::CodeSpec& spec, const ReadingGit& git,
                                            Context& context) {
   const std::string cache = CachePath(spec.path(), context.environment.home);
   absl::Status sent = absl::OkStatus();
   for (int upload = 0; upload < kUploads; ++upload) {
     TRAINYARD_ASSIGN_OR_RETURN(code::Snapshot snapshot,
                                code::TakeSnapshot(spec.path(), WalkOptionsOf(spec), cache));
-    sent = Send(spec.path(), snapshot, diff, context);
+    sent = Send(spec.path(), snapshot, DiffOf(git.get()), context);
     if (sent.ok()) return snapshot;
     if (!absl::IsAborted(sent)) return sent;
   }
@@ -175,18 +189,21 @@ absl::Status UploadCode(ResolvedSpec& resolved, Context& context) {
   }
   v1::CodeSpec& spec = *resolved.spec.mutable_code();
   spec.clear_record();
-  std::optional<code::GitState> git;
-  if (!spec.has_git() || spec.git()) git = code::ReadGitState(spec.path());
-  if (git.has_value()) RecordGit(*git, *spec.mutable_record());
-  if (!NeedsSnapshot(resolved.spec)) return absl::OkStatus();
-  const std::string diff = git.has_value() ? git->diff : "";
-  TRAINYARD_ASSIGN_OR_RETURN(const code::Snapshot snapshot, TakeAndSend(spec, diff, context));
-  if (!diff.empty()) {
-    spec.mutable_record()->set_diff(code::DigestOf(diff));
-    spec.mutable_record()->set_diff_cut(git->diff_cut);
+  const ReadingGit reading = StartReadingGit(spec);
+  std::optional<code::Snapshot> snapshot;
+  if (NeedsSnapshot(resolved.spec)) {
+    TRAINYARD_ASSIGN_OR_RETURN(snapshot, TakeAndSend(spec, reading, context));
   }
-  ReplacePath(snapshot, resolved);
-  PrintNote(context.console, absl::StrCat("code: ", SummaryOf(snapshot)));
+  if (const std::optional<code::GitState>& git = reading.get(); git.has_value()) {
+    RecordGit(*git, *spec.mutable_record());
+  }
+  if (!snapshot.has_value()) return absl::OkStatus();
+  if (const std::string diff = DiffOf(reading.get()); !diff.empty()) {
+    spec.mutable_record()->set_diff(code::DigestOf(diff));
+    spec.mutable_record()->set_diff_cut(reading.get()->diff_cut);
+  }
+  ReplacePath(*snapshot, resolved);
+  PrintNote(context.console, absl::StrCat("code: ", SummaryOf(*snapshot)));
   return absl::OkStatus();
 }
 
