@@ -41,6 +41,7 @@
 #include "controller/storage/history_check.h"
 #include "controller/storage/log_mark_keeper.h"
 #include "controller/storage/progress_recovery.h"
+#include "controller/storage/shared_sessions.h"
 #include "controller/storage/store_scrubber.h"
 #include "controller/store_opening.h"
 #include "proto/access/address.h"
@@ -84,12 +85,6 @@ std::string HealthProblems(const StorageHealth& health) {
   return text;
 }
 
-// Returns the path of the session file. Empty if the stores are in memory.
-std::string SessionFile(const Stores& stores) {
-  if (stores.directory == nullptr) return "";
-  return absl::StrCat(stores.directory->path(), "/", kSessionFileName);
-}
-
 // Opens the local socket. A failure is not fatal, because local callers can use TCP instead.
 void ListenLocally(const ControllerOptions& options, int port, LocalListener& local) {
   if (options.token_file.empty()) return;
@@ -121,7 +116,7 @@ struct Controller::Parts {
         v1::GetServerInfoResponse info, const ControllerOptions& options, const Clock& clock)
       : stores(std::move(opened)),
         clock(clock),
-        door(options, SessionFile(stores), clock),
+        door(options, SessionStoreOf(stores), clock),
         health(clock),
         loop(std::move(recovered)),
         exporter(*loop, loop->View(),
@@ -266,9 +261,21 @@ struct Controller::Parts {
     ListenLocally(options, listening.port, local);
     if (dashboard == nullptr) return absl::OkStatus();
     dashboard->Start();
+    ShowPage(options);
     spdlog::info("dashboard and REST on {}://{}", door.encrypted ? "https" : "http",
                  dashboard->address());
     return absl::OkStatus();
+  }
+
+  // Tells the standbys where they reach this controller's HTTP server.
+  void ShowPage(const ControllerOptions& options) const {
+    if (stores.notes == nullptr) return;
+    const absl::Status shown =
+        stores.notes->Write(kPageNote, PageAddress(options.advertise, dashboard->address()));
+    if (shown.ok()) return;
+    spdlog::warn("cannot tell the standbys the address of the page: {}; until the next leader, only "
+                 "this controller serves the page",
+                 std::string(shown.message()));
   }
 
   void RecoverProgress(std::vector<v1::Job> running_and_recent) {

@@ -68,7 +68,9 @@ class Wait {
         hooks_.on_standby(standby_->address(), standby_->http_address());
       }
     }
-    if (seat_ != nullptr) standby_->ShowLeader(seat_->leader(), seat_->leader_term());
+    if (seat_ != nullptr) {
+      standby_->ShowLeader(seat_->leader(), seat_->leader_term(), seat_->leader_page());
+    }
     standby_->ShowPosition(Position());
     standby_->ShowProblem(problem_);
     return absl::OkStatus();

@@ -1,6 +1,7 @@
 #include "controller/front_door.h"
 
 #include <optional>
+#include <utility>
 
 #include "proto/access/address.h"
 
@@ -14,9 +15,9 @@ std::string HostOf(const std::string& address) {
 
 }  // namespace
 
-FrontDoor::FrontDoor(const ControllerOptions& options, const std::string& session_file,
+FrontDoor::FrontDoor(const ControllerOptions& options, std::unique_ptr<SessionStore> sessions,
                      const Clock& clock)
-    : gate(options.token, clock, session_file),
+    : gate(options.token, clock, std::move(sessions)),
       prover(options.token, HostOf(options.listen), grpc_port),
       encrypted(!options.tls.certificate.empty()),
       certificate(options.tls.certificate, clock),

@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_FRONT_DOOR_H_
 
 #include <atomic>
+#include <memory>
 #include <string>
 
 #include "controller/access/certificate_watch.h"
@@ -17,8 +18,9 @@ namespace trainyard::controller {
 
 // Members are in dependency order: each member uses only members above it.
 struct FrontDoor {
-  // `session_file` is passed to AccessGate. `clock` must outlive this object.
-  FrontDoor(const ControllerOptions& options, const std::string& session_file, const Clock& clock);
+  // `sessions` is passed to AccessGate. `clock` must outlive this object.
+  FrontDoor(const ControllerOptions& options, std::unique_ptr<SessionStore> sessions,
+            const Clock& clock);
 
   // Starts to watch the token file and the certificate.
   void StartWatches();

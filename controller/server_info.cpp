@@ -1,5 +1,9 @@
 #include "controller/server_info.h"
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "proto/access/address.h"
+
 namespace trainyard::controller {
 
 std::vector<ListenerSetting> ListenersOf(const ControllerOptions& options) {
@@ -29,6 +33,17 @@ std::vector<std::string> Dangers(const ControllerOptions& options) {
 std::string AccessText(const ControllerOptions& options) {
   if (options.token.empty()) return "open";
   return options.tls.certificate.empty() ? "token" : "token and TLS";
+}
+
+std::string PageAddress(const std::string& advertise, const std::string& listen) {
+  const auto own = SplitAddress(advertise);
+  const auto page = SplitAddress(listen);
+  if (!own.has_value() || !page.has_value()) return "";
+  if (page->host == "0.0.0.0" || page->host == "::") {
+    const bool is_v6 = absl::StrContains(own->host, ":");
+    return absl::StrCat(is_v6 ? absl::StrCat("[", own->host, "]") : own->host, ":", page->port);
+  }
+  return IsLoopback(page->host) && !IsLoopback(own->host) ? "" : listen;
 }
 
 v1::GetServerInfoResponse MakeServerInfo(const ControllerOptions& options,

@@ -6,7 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "controller/access/listener_rule.h"
+#include "controller/http/guard.h"
 #include "controller/http/problem.h"
+#include "controller/http/target.h"
 #include "controller/server_info.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
@@ -15,6 +17,7 @@ namespace trainyard::controller {
 namespace {
 
 constexpr char kHealthPath[] = "/healthz";
+constexpr char kMetricsPath[] = "/metrics";
 
 std::string RoleText(const v1::Leadership& leadership) {
   if (leadership.leader().empty()) return "this controller is a standby; no controller leads";
@@ -25,7 +28,7 @@ std::string RoleText(const v1::Leadership& leadership) {
 }  // namespace
 
 Standby::Standby(const ControllerOptions& options, const Clock& clock)
-    : door_(options, "", clock), service_(door_.prover, [this] { return Info(); }) {
+    : door_(options, nullptr, clock), service_(door_.prover, [this] { return Info(); }) {
   info_.set_version(TRAINYARD_VERSION);
   info_.set_started_time_ms(clock.Now());
   info_.set_access(AccessText(options));
@@ -48,10 +51,15 @@ absl::Status Standby::Listen(const ControllerOptions& options) {
                                      {MakeServerCredentials(door_.token_check, options.tls)}));
   door_.grpc_port = listening_.port;
   door_.StartWatches();
-  if (options.http.listen.empty()) return absl::OkStatus();
+  return options.http.listen.empty() ? absl::OkStatus() : ListenForHttp(options);
+}
+
+absl::Status Standby::ListenForHttp(const ControllerOptions& options) {
+  own_names_ = http::WithMachineName(options.http.own_names);
   TRAINYARD_ASSIGN_OR_RETURN(http_, http::Server::Listen(options.http.listen, {}, options.tls));
-  http_->Start([this](const http::Request& request, const http::Respond& respond) {
-    respond(AnswerHttp(request));
+  TRAINYARD_ASSIGN_OR_RETURN(relay_, http::Relay::Start(options.tls));
+  http_->Start([this](http::Request request, const http::Respond& respond) {
+    AnswerHttp(std::move(request), respond);
   });
   return absl::OkStatus();
 }
@@ -64,8 +72,9 @@ Standby::~Standby() {
   listening_.server->Wait();
 }
 
-void Standby::ShowLeader(const std::string& leader, int64_t term) {
+void Standby::ShowLeader(const std::string& leader, int64_t term, const std::string& page) {
   const std::lock_guard lock(mutex_);
+  page_ = page;
   v1::Leadership& leadership = *info_.mutable_leadership();
   if (leadership.leader() != leader || leadership.term() != term) {
     spdlog::info("standby: {}", leader.empty() ? "no controller leads"
@@ -92,16 +101,32 @@ v1::GetServerInfoResponse Standby::Info() const {
   return info_;
 }
 
-http::Response Standby::AnswerHttp(const http::Request& request) const {
-  const std::lock_guard lock(mutex_);
-  if (request.target != kHealthPath) {
-    return http::ProblemResponse(absl::UnavailableError(RoleText(info_.leadership())),
-                                 request.target);
+void Standby::AnswerHttp(http::Request request, const http::Respond& respond) const {
+  const std::string path(http::SplitTarget(request.target).first);
+  if (path == kHealthPath) return respond(HealthResponse());
+  if (const std::string code = http::WhyRefused(request, own_names_); !code.empty()) {
+    return respond(http::ProblemResponse(code, absl::StrCat("host ", request.host), path));
   }
+  std::unique_lock lock(mutex_);
+  const std::string page = page_;
+  lock.unlock();
+  // A relayed request is not passed on again: the other standby has not seen the new leader yet.
+  // The metrics of the leader belong to the address of the leader alone.
+  if (page.empty() || request.relayed || path == kMetricsPath) return respond(RoleResponse(path));
+  relay_->Forward(page, std::move(request), respond);
+}
+
+http::Response Standby::HealthResponse() const {
+  const std::lock_guard lock(mutex_);
   return {.status = problem_.empty() ? 200 : 503,
           .content_type = "text/plain; charset=utf-8",
           .body = absl::StrCat(problem_.empty() ? RoleText(info_.leadership()) : problem_, "\n"),
           .cache_control = "no-store"};
+}
+
+http::Response Standby::RoleResponse(const std::string& target) const {
+  const std::lock_guard lock(mutex_);
+  return http::ProblemResponse(absl::UnavailableError(RoleText(info_.leadership())), target);
 }
 
 }  // namespace trainyard::controller

@@ -6,8 +6,9 @@
 #     months      90 days of a job of 9,600 GPUs at the failure rates of the Llama 3 report
 #     simulation  3,000 seeds of each simulated cluster
 #     kills       200 random kills of controller, workers and ranks
-#     failovers   1,000 fail-overs between two controllers, with a table of their times; then kills,
-#                 an upgrade and a restart of the database during one training run
+#     failovers   1,000 fail-overs between two controllers, with a table of their times
+#     story       20 kills of the leader, an upgrade and a restart of the database during one
+#                 training run, which Chromium watches at both controllers
 #     heals       50 kills of a rank, each followed by recovery in place, with real daemons
 #     partition   a network outage and a controller outage of ten minutes each
 #     hour        an hour of random faults on three nodes (as root)
@@ -20,16 +21,20 @@ simulation=build/release/tests/simulation/simulation_test
 months() { TRAINYARD_LONG_RUN_DAYS=90 "$simulation" --gtest_filter='LongRunTest.*'; }
 simulation() { TRAINYARD_SIMULATION_RUNS=3000 "$simulation" --gtest_filter='SimulationTest.*'; }
 kills() { TRAINYARD_KILLS=200 "$integration" --gtest_filter='KillTest.*'; }
-failovers() { TRAINYARD_FAILOVERS=1000 "$integration" --gtest_filter='FailoverTest.*'; }
+failovers() { TRAINYARD_FAILOVERS=1000 "$integration" --gtest_filter='FailoverTest.Nothing*'; }
+story() {
+  TRAINYARD_FAILOVERS=1 TRAINYARD_PAGE_WATCH=$PWD/tests/web/watch_page.sh \
+    "$integration" --gtest_filter='FailoverTest.Kills*'
+}
 heals() { TRAINYARD_HEALS=50 "$integration" --gtest_filter='ManyHealsTest.*'; }
 partition() { TRAINYARD_AWAY_SECONDS=600 "$integration" --gtest_filter='*ForLongerThanTheLimit*'; }
 hour() { python3 tests/rough/run.py --minutes 60 --seed 1; }
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(months simulation kills failovers heals partition hour)
+[ ${#parts[@]} -gt 0 ] || parts=(months simulation kills failovers story heals partition hour)
 for part in "${parts[@]}"; do
   case $part in
-    months | simulation | kills | failovers | heals | partition | hour) ;;
+    months | simulation | kills | failovers | story | heals | partition | hour) ;;
     *) sed -n '2,/^set/p' tests/long.sh | grep '^#' >&2; exit 2 ;;
   esac
 done

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/access/secret.h"
 #include "proto/proof/digest.h"
-#include "proto/support/durable_file.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
@@ -16,8 +15,6 @@ namespace {
 
 constexpr std::size_t kOpenCodes = 1000;
 constexpr absl::string_view kBearer = "Bearer ";
-// This size is enough for SessionTable::kMost sessions of about 1.5 KB each, with a margin.
-constexpr std::size_t kSessionFileBytesMax = 1 << 20;
 
 std::string MarkOf(const std::string& token) {
   return KeyedHashOf(token, "sessions of the dashboard");
@@ -25,13 +22,13 @@ std::string MarkOf(const std::string& token) {
 
 }  // namespace
 
-AccessGate::AccessGate(std::string token, const Clock& clock, std::string session_file)
+AccessGate::AccessGate(std::string token, const Clock& clock, std::unique_ptr<SessionStore> store)
     : open_(token.empty()),
       clock_(clock),
-      session_file_(std::move(session_file)),
+      store_(std::move(store)),
       token_(std::move(token)),
       token_mark_(MarkOf(token_)) {
-  if (!session_file_.empty()) LoadSessions();
+  if (store_ != nullptr) LoadSessions();
 }
 
 void AccessGate::ReplaceToken(const std::string& token) {
@@ -43,27 +40,27 @@ void AccessGate::ReplaceToken(const std::string& token) {
     sessions_.EndAll(clock_.Now());
     changed_ = true;
   }
-  // If the save fails, the file still has the old sessions. The old sessions are bound to the old
+  // If the save fails, the store still has the old sessions. The old sessions are bound to the old
   // token, so the next start drops them.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn(
-        "cannot update the session file after all dashboard sessions have ended: {}; the "
+        "cannot store that all dashboard sessions have ended: {}; the "
         "controller discards these sessions at its next start",
         std::string(status.message()));
   }
 }
 
-// An unreadable file is not an error: the controller starts without sessions, and users must log in
+// An unreadable text is not an error: the controller starts without sessions, and users must log in
 // again.
 void AccessGate::LoadSessions() {
-  const absl::StatusOr<std::string> text = ReadSmallFile(session_file_, kSessionFileBytesMax);
+  const absl::StatusOr<std::string> text = store_->Read();
   if (absl::IsNotFound(text.status())) return;
   absl::Status status = text.status();
   if (status.ok()) status = sessions_.Read(*text, token_mark_, clock_.Now());
   if (!status.ok()) {
     spdlog::warn(
         "cannot read the dashboard sessions in {}: {}; users must log in to the dashboard again",
-        session_file_, std::string(status.message()));
+        store_->Name(), std::string(status.message()));
   }
 }
 
@@ -175,7 +172,7 @@ absl::StatusOr<int> AccessGate::AfterEnd(absl::StatusOr<int> ended) {
 }
 
 absl::Status AccessGate::SaveSessions() {
-  if (session_file_.empty()) return absl::OkStatus();
+  if (store_ == nullptr) return absl::OkStatus();
   const Timestamp now = clock_.Now();
   const std::lock_guard saving(save_mutex_);
   std::string text;
@@ -184,8 +181,7 @@ absl::Status AccessGate::SaveSessions() {
     if (!std::exchange(changed_, false)) return absl::OkStatus();
     text = sessions_.Text(token_mark_, now);
   }
-  // The old file is replaced by a new file with mode 0600.
-  absl::Status status = WriteFileAtomically(session_file_, text);
+  absl::Status status = store_->Write(text);
   if (!status.ok()) {
     const std::lock_guard lock(mutex_);
     changed_ = true;

@@ -4,6 +4,7 @@
 #define TRAINYARD_CONTROLLER_ACCESS_GATE_H_
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -11,23 +12,20 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "controller/access/session_store.h"
 #include "controller/access/session_table.h"
 #include "controller/core/support/principal.h"
 #include "proto/support/clock.h"
 
 namespace trainyard::controller {
 
-// Name of the session file in a controller's data directory.
-inline constexpr char kSessionFileName[] = "sessions.json";
-
 // Thread-safe. Only ReplaceToken, OpenSession, EndSessions, EndAllSessions and SaveSessions access
-// the disk.
+// the store of sessions.
 class AccessGate {
  public:
   // If the token is empty, every caller is admitted. `clock` must outlive this object. Sessions are
-  // loaded from `session_file` and stored there. If the path is empty, sessions end with this
-  // object.
-  AccessGate(std::string token, const Clock& clock, std::string session_file = "");
+  // loaded from `store` and stored there. Without a store, sessions end with this object.
+  AccessGate(std::string token, const Clock& clock, std::unique_ptr<SessionStore> store = nullptr);
 
   bool open() const { return open_; }
   // Replaces the token and ends every session.
@@ -78,8 +76,8 @@ class AccessGate {
 
   const bool open_;
   const Clock& clock_;
-  const std::string session_file_;
-  // Held while the session file is written, so that an old table never overwrites a newer table.
+  const std::unique_ptr<SessionStore> store_;
+  // Held while sessions are stored, so that an old table never overwrites a newer table.
   std::mutex save_mutex_;
   mutable std::mutex mutex_;
   // Guarded by mutex_.
@@ -89,7 +87,7 @@ class AccessGate {
   // Unused codes, keyed by their hash.
   std::map<std::string, Code, std::less<>> codes_;
   SessionTable sessions_;
-  // True if the session table differs from the session file.
+  // True if the session table differs from the stored one.
   bool changed_ = false;
 };
 

@@ -1,11 +1,8 @@
 #include "controller/http/dashboard.h"
 
-#include <unistd.h>
-
 #include <chrono>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "controller/access/caller.h"
@@ -33,14 +30,6 @@ constexpr std::chrono::minutes kSessionSave{1};
 constexpr char kMetricsPath[] = "/metrics";
 constexpr char kHealthPath[] = "/healthz";
 
-// Returns the host names of this dashboard in lower case: `names` and the name of this machine.
-std::vector<std::string> OwnNames(std::vector<std::string> names) {
-  for (std::string& name : names) name = absl::AsciiStrToLower(name);
-  char own[256] = {};
-  if (gethostname(own, sizeof own - 1) == 0) names.push_back(absl::AsciiStrToLower(own));
-  return names;
-}
-
 bool IsOfApi(const std::string& path) {
   return path == kApiPrefix || absl::StartsWith(path, std::string(kApiPrefix) + "/");
 }
@@ -63,7 +52,7 @@ struct Dashboard::Parts {
         Assets found)
       : server(std::move(listening)),
         assets(std::move(found)),
-        own_names(OwnNames(options.own_names)),
+        own_names(WithMachineName(options.own_names)),
         readers(api.readers),
         gate(api.gate),
         render_metrics(options.render_metrics),

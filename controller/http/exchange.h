@@ -29,6 +29,8 @@ struct Request {
   // The header kSessionHeader.
   std::string session_secret;
   std::string body;
+  // A standby has passed this request on (kRelayHeader).
+  bool relayed = false;
   // The client's HOST:PORT.
   std::string peer;
   // The id of the client's session. Empty if the client has none.
@@ -39,6 +41,9 @@ struct Request {
 // The header with the secret of a dashboard session. The Authorization header is not used, because
 // a reverse proxy may use it for its own login.
 inline constexpr char kSessionHeader[] = "Trainyard-Session";
+
+// Set in requests that a standby passes on to the leader (relay.h).
+inline constexpr char kRelayHeader[] = "Trainyard-Relay";
 
 // Returns the host of the client without the port. Empty if unknown.
 inline std::string PeerHost(const Request& request) {

@@ -1,6 +1,7 @@
 #include "controller/http/guard.h"
 
 #include <arpa/inet.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -37,6 +38,13 @@ std::string HostName(std::string_view host) {
   const bool has_port =
       colon != std::string_view::npos && (bracket == std::string_view::npos || colon > bracket);
   return absl::AsciiStrToLower(std::string(has_port ? host.substr(0, colon) : host));
+}
+
+std::vector<std::string> WithMachineName(std::vector<std::string> names) {
+  for (std::string& name : names) name = absl::AsciiStrToLower(name);
+  char own[256] = {};
+  if (gethostname(own, sizeof own - 1) == 0) names.push_back(absl::AsciiStrToLower(own));
+  return names;
 }
 
 bool IsOwnHost(std::string_view host, const std::vector<std::string>& own_names) {

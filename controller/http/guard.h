@@ -19,6 +19,9 @@ std::string HostName(std::string_view host);
 // below localhost, or one of `own_names` (in lower case).
 bool IsOwnHost(std::string_view host, const std::vector<std::string>& own_names);
 
+// Returns `names` and the name of this machine, in lower case.
+std::vector<std::string> WithMachineName(std::vector<std::string> names);
+
 // Returns the code of the problem for which the request is refused. Empty if the request is
 // allowed.
 std::string WhyRefused(const Request& request, const std::vector<std::string>& own_names);

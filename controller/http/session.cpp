@@ -13,6 +13,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "controller/http/beast_text.h"
 #include "controller/http/content.h"
 #include "controller/http/problem.h"
 
@@ -41,8 +42,6 @@ constexpr char kContentPolicy[] =
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'";
 
-std::string ToText(beast::string_view text) { return {text.data(), text.size()}; }
-
 Request ToRequest(const bhttp::request<bhttp::string_body>& message) {
   const auto field = [&](bhttp::field name) { return ToText(message[name]); };
   return {.method = ToText(message.method_string()),
@@ -57,6 +56,7 @@ Request ToRequest(const bhttp::request<bhttp::string_body>& message) {
           .authorization = field(bhttp::field::authorization),
           .session_secret = ToText(message[kSessionHeader]),
           .body = message.body(),
+          .relayed = message.count(kRelayHeader) != 0,
           .peer = "",
           .session_id = ""};
 }

@@ -12,6 +12,7 @@
 #include "controller/store/postgres/leader_lease.h"
 #include "controller/store/postgres/postgres_connections.h"
 #include "controller/store/postgres/postgres_event_log.h"
+#include "controller/store/postgres/postgres_leader_notes.h"
 #include "controller/store/postgres/postgres_log_tail.h"
 #include "controller/store/postgres/postgres_probe.h"
 #include "controller/store/postgres/postgres_schema.h"
@@ -80,6 +81,7 @@ absl::StatusOr<Stores> OpenPostgresStores(const PostgresStoreOptions& options) {
     term = leadership->term();
     stores.lease = std::make_unique<LeaderLease>(std::move(leadership), options.on_lost);
   }
+  stores.notes = std::make_unique<PostgresLeaderNotes>(options.settings, term);
   TRAINYARD_ASSIGN_OR_RETURN(stores.events, PostgresEventLog::Open(options.settings, term));
   TRAINYARD_ASSIGN_OR_RETURN(stores.metrics,
                              SqlMetricStore::Open(std::make_unique<PostgresConnections>(

@@ -15,6 +15,7 @@
 #include "controller/store/logs/log_store.h"
 #include "controller/store/metrics/metric_store.h"
 #include "controller/store/support/database_probe.h"
+#include "controller/store/support/leader_notes.h"
 #include "controller/store/support/leader_seat.h"
 #include "controller/store/support/store_lease.h"
 #include "proto/code/blob_store.h"
@@ -33,6 +34,8 @@ struct Stores {
   std::string cluster_id;
   // Reads the facts about the database server. Null for stores in files or in memory.
   std::unique_ptr<DatabaseProbe> probe;
+  // Texts for the other controllers. Null for stores in files or in memory.
+  std::unique_ptr<LeaderNotes> notes;
   std::unique_ptr<EventLog> events;
   std::unique_ptr<MetricStore> metrics;
   std::unique_ptr<LogStore> logs;

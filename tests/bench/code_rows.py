@@ -9,8 +9,9 @@ import time
 from processes import BenchError, Cluster, scratch
 from results import Row, promise
 
-# Files older than this count as unchanged (proto/code/README.md).
 AGE_SECONDS = 60
+# A file counts as unchanged only if its ctime, too, is older than this (proto/code/README.md).
+SETTLED_SECONDS = 2.5
 
 
 def write_tree(root, files, file_bytes):
@@ -44,6 +45,7 @@ def submissions(bench):
         for repetition in range(bench.repetitions):
             source = directory / f"source{repetition}"
             write_tree(source, files, file_bytes)
+            time.sleep(0 if bench.smoke else SETTLED_SECONDS)
             job = directory / "job.yaml"
             job.write_text(f"name: code\ncommand: ['true']\ncode: {{path: {source}}}\n"
                            "resources: {device: cpu}\n")

@@ -144,6 +144,16 @@ def restarts(bench, fleet, cluster, workers):
                      "dial again after 0.2 to 5 s")]
 
 
+def large_fleet_row(bench):
+    """5,000 idle workers, as `leaders.large_fleet_cpu` measures them on PostgreSQL."""
+    workers, seconds = (16, 0.2) if bench.smoke else (5000, 5)
+    with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
+        with SimulatedWorkers(cluster, workers, 8):
+            cpu = cpu_percent(cluster.controller, seconds, bench.repetitions)
+    return Row("fleet.large_cpu", "% of a core", cpu, **promise("<=", 100),
+               note=f"{workers} workers at 1 Hz over gRPC")
+
+
 def fleet_rows(bench):
     fleet = Fleet(bench)
     with scratch(bench.data) as directory, Cluster(bench.programs, directory) as cluster:
@@ -165,4 +175,4 @@ def fleet_rows(bench):
                 note="the same and 9,750 jobs in the queue"),
             Row("fleet.queued_rss", "MiB", queued_rss, note="the same"),
             Row("fleet.load_cpu", "% of a core", load,
-                note="the simulated workers' own process"), *rows]
+                note="the simulated workers' own process"), large_fleet_row(bench), *rows]

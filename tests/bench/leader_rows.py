@@ -61,27 +61,30 @@ class Pair:
                 member.controller.end(signal.SIGKILL)
 
     @staticmethod
-    def answers(member, path):
-        """Returns true if this controller answers the request with status 200."""
+    def health(member):
+        """The text with which this controller answers /healthz with status 200; "" otherwise."""
         connection = http.client.HTTPConnection(member.http_address, timeout=ANSWER_SECONDS)
         try:
-            connection.request("GET", path, headers=member.headers())
-            return connection.getresponse().status == 200
+            connection.request("GET", "/healthz", headers=member.headers())
+            answer = connection.getresponse()
+            return answer.read().decode() if answer.status == 200 else ""
         except (OSError, http.client.HTTPException):
-            return False
+            return ""
         finally:
             connection.close()
 
+    def is_standby(self, member):
+        return "is a standby" in self.health(member)
+
     def leader(self):
         """The member that leads; None while there is no leader."""
-        return next((member for member in self.members
-                     if self.answers(member, "/api/v1/server")), None)
+        return next((member for member in self.members if self.health(member) == "ok\n"), None)
 
     def wait_for_both(self):
         """Waits until one controller leads and the other is a standby. Returns the leader."""
         leader = wait_for(self.leader, "a leader")
         other = self.members[1 - self.members.index(leader)]
-        wait_for(lambda: self.answers(other, "/healthz"), "a standby")
+        wait_for(lambda: self.is_standby(other), "a standby")
         return leader
 
     def workers(self, count):
@@ -141,12 +144,29 @@ def stopped(pair):
     return seconds
 
 
+def handed_over(bench, pair):
+    """Hands over to the other controller. Seconds until it leads."""
+    leader = pair.wait_for_both()
+    begin = time.monotonic()
+    done = subprocess.run([bench.programs / "bin/trainyard", "--server", leader.address, "server",
+                           "hand-over"], capture_output=True, text=True, check=False)
+    seconds = time.monotonic() - begin
+    if done.returncode != 0:
+        raise BenchError(f"server hand-over: {done.stderr}")
+    leader.controller.popen.wait(30)
+    leader.start_controller()
+    return seconds
+
+
 def fail_overs(bench, directory, database):
     times = 1 if bench.smoke else 4 * bench.repetitions
     with Pair(bench, directory, database) as pair, pair.workers(1):
         kills = [killed(pair) for _ in range(times)]
         stops = [stopped(pair) for _ in range(times)]
-    return [Row("leaders.kill", "s", kills, **promise("<=", 1.5),
+        hand_overs = [handed_over(bench, pair) for _ in range(times)]
+    return [Row("leaders.hand_over", "s", hand_overs, **promise("<=", 1),
+                note="`server hand-over` until the other controller leads"),
+            Row("leaders.kill", "s", kills, **promise("<=", 1.5),
                 note="kill -9 of the leader to the next accepted submission over REST"),
             Row("leaders.stop", "s", stops, **promise("<=", 5),
                 note="SIGSTOP of the leader to the next accepted submission")]
@@ -174,6 +194,16 @@ def fleet(bench, directory, database):
                 note=f"leader with {workers} workers at 1 Hz over gRPC"),
             Row("leaders.standby_cpu", "% of a core", idle, **promise("<=", 20),
                 note="standby beside it")]
+
+
+def large_fleet(bench, directory, database):
+    """The processor time of a leader with 5,000 idle workers."""
+    workers, seconds = (16, 0.2) if bench.smoke else (5000, 5)
+    with Pair(bench, directory, database) as pair, pair.workers(workers):
+        leader = pair.wait_for_both()
+        busy = cpu_percent(leader.controller, seconds, 1 if bench.smoke else bench.repetitions)
+    return [Row("leaders.large_fleet_cpu", "% of a core", busy, **promise("<=", 100),
+                note=f"leader with {workers} workers at 1 Hz over gRPC")]
 
 
 def moved_history(bench, directory, database, ended, running):
@@ -217,7 +247,7 @@ def leaders(bench):
         return [Row("leaders", "-", [], note="not measured: no server in /usr/lib/postgresql")]
     rows = []
     with server(bench) as new_database:
-        for measured in (fail_overs, fleet, history):
+        for measured in (fail_overs, fleet, large_fleet, history):
             with scratch(bench.data) as directory:
                 rows += measured(bench, directory, new_database())
     return rows

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "controller/http/server.h"
 #include "proto/access/address.h"
 #include "proto/access/channel.h"
 #include "proto/access/controller_list.h"
@@ -71,10 +72,12 @@ class ElectionTest : public testing::Test {
   }
 
   // Returns the whole answer, with its status line and headers.
-  static std::string HttpGet(const std::string& address, const std::string& target) {
+  static std::string HttpGet(const std::string& address, const std::string& target,
+                             const std::string& headers = "Host: localhost") {
     const auto where = SplitAddress(address);
     boost::asio::ip::tcp::iostream stream(where->host, std::to_string(where->port));
-    stream << "GET " << target << " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    stream << "GET " << target << " HTTP/1.1\r\n"
+           << headers << "\r\nConnection: close\r\n\r\n"
            << std::flush;
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
   }
@@ -118,6 +121,30 @@ TEST_F(ElectionTest, AStandbyNamesTheLeaderAndRefusesCalls) {
   EXPECT_THAT(HttpGet(http_address, "/healthz"),
               AllOf(HasSubstr("HTTP/1.1 200"), HasSubstr("is a standby")));
   EXPECT_THAT(HttpGet(http_address, "/api/v1/jobs"), HasSubstr("HTTP/1.1 503"));
+  stop_ = true;
+  EXPECT_EQ(*seat_.get(), nullptr);
+}
+
+TEST_F(ElectionTest, AStandbyPassesThePageOnToTheLeader) {
+  const auto leader = *http::Server::Listen("127.0.0.1:0");
+  leader->Start([](const http::Request& request, const http::Respond& respond) {
+    respond({.body = "the leader answers " + request.target});
+  });
+  election_.Set(
+      {.leader = "10.0.0.1:7070", .leader_term = 7, .leader_page = leader->address()});
+  Begin();
+  const auto [address, http_address] = Addresses();
+  std::string answer;
+  for (int i = 0; i < 5000 && answer.find("the leader answers") == std::string::npos; ++i) {
+    answer = HttpGet(http_address, "/api/v1/jobs");
+  }
+  EXPECT_THAT(answer, AllOf(HasSubstr("HTTP/1.1 200"), HasSubstr("the leader answers /api/v1/jobs")));
+  EXPECT_THAT(HttpGet(http_address, "/healthz"), HasSubstr("is a standby"));
+  EXPECT_THAT(HttpGet(http_address, "/metrics"), HasSubstr("HTTP/1.1 503"));
+  EXPECT_THAT(HttpGet(http_address, "/", "Host: evil.example"), HasSubstr("host_not_allowed"));
+  EXPECT_THAT(HttpGet(http_address, "/", "Host: localhost\r\nTrainyard-Relay: 1"),
+              HasSubstr("HTTP/1.1 503"))
+      << "two standbys do not pass a request to and fro";
   stop_ = true;
   EXPECT_EQ(*seat_.get(), nullptr);
 }

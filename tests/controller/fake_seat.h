@@ -20,6 +20,7 @@ class FakeElection {
     int64_t term = 0;  // The term that the seat leads.
     std::string leader;
     int64_t leader_term = 0;
+    std::string leader_page;
     absl::Status status;  // The result of each step.
     bool may_answer = true;
     int steps = 0;
@@ -69,6 +70,7 @@ class FakeSeat final : public LeaderSeat {
   int64_t term() const override { return seen_.term; }
   const std::string& leader() const override { return seen_.leader; }
   int64_t leader_term() const override { return seen_.leader_term; }
+  const std::string& leader_page() const override { return seen_.leader_page; }
   void SetPosition(int64_t position) override { election_.SetPosition(position); }
   absl::StatusOr<std::vector<StandbyReport>> Standbys() override {
     return election_.Get().standbys;

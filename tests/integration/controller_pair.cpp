@@ -7,8 +7,20 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "proto/access/address.h"
 
 namespace trainyard::test {
+
+namespace {
+
+// A port outside the range of FreeAddress, and below the ports that the system gives away.
+std::string PageOf(const std::string& address) {
+  constexpr int kDistance = 10'000;
+  const auto parts = SplitAddress(address);
+  return absl::StrCat(parts->host, ":", parts->port + kDistance);
+}
+
+}  // namespace
 
 void ControllerPair::StartPair() {
   const auto server = controller::PostgresServer::Shared();
@@ -24,6 +36,7 @@ void ControllerPair::StartPair() {
   for (int i = 0; i < 2; ++i) {
     Member member;
     member.address = FreeAddress();
+    member.page = PageOf(member.address);
     member.data_dir = absl::StrCat(cluster_->directory(), "/controller", i);
     members_.push_back(std::move(member));
     StartMember(i);
@@ -39,7 +52,7 @@ void ControllerPair::StartMember(int i) {
   member.process = std::make_unique<ChildProcess>(
       std::vector<std::string>{ProgramPath("trainyard-controller"), "--listen", member.address,
                                "--data-dir", member.data_dir, "--token-file",
-                               cluster_->token_file(), "--http-listen", "off", "--postgres",
+                               cluster_->token_file(), "--http-listen", member.page, "--postgres",
                                settings_},
       member.data_dir + ".log");
 }

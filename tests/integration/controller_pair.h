@@ -23,6 +23,7 @@ class ControllerPair : public testing::Test {
 
   struct Member {
     std::string address;
+    std::string page;  // HOST:PORT of its HTTP server.
     std::string data_dir;
     std::unique_ptr<ChildProcess> process;
   };

@@ -3,24 +3,29 @@
 // lost, no rank may start twice, and each step must be stored once.
 //
 // TRAINYARD_FAILOVERS is the number of fail-overs; without it, the test is skipped. The test prints
-// a table of the times from the fault to the next accepted submission.
+// a table of the times from the fault to the next accepted submission. TRAINYARD_PAGE_WATCH is a
+// program that watches the page of both controllers meanwhile (tests/web/watch_page.sh).
 #include <signal.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "gtest/gtest.h"
 #include "tests/fakes/environment_number.h"
 #include "tests/fakes/process_channel.h"
 #include "tests/integration/chaos_job.h"
 #include "tests/integration/controller_pair.h"
+#include "tests/integration/http_calls.h"
 
 namespace trainyard::test {
 namespace {
@@ -118,6 +123,26 @@ class FailoverTest : public ControllerPair {
     EXPECT_EQ(leader_, 1 - standby);
   }
 
+  // Starts to watch the job on the pages of both controllers. Does nothing without a program.
+  void StartPageWatch(int64_t job_id) {
+    const char* program = std::getenv("TRAINYARD_PAGE_WATCH");
+    if (program == nullptr) return;
+    watch_log_ = cluster_->directory() + "/page_watch.log";
+    watch_ = std::make_unique<ChildProcess>(
+        std::vector<std::string>{program, cluster_->directory(), absl::StrCat(job_id),
+                                 FirstLine(Cli({"dashboard"}).output), members_[0].page,
+                                 members_[1].page},
+        watch_log_);
+    EXPECT_TRUE(Eventually([&] { return ReadFile(watch_log_).starts_with("watching"); }))
+        << ReadFile(watch_log_);
+  }
+  void CheckPageWatch() const {
+    if (watch_ == nullptr) return;
+    watch_->Signal(SIGTERM);
+    EXPECT_EQ(watch_->Wait(Seconds(60)), 0);
+    std::cout << ReadFile(watch_log_);
+  }
+
   static void Print(const FaultTimes& times) {
     std::cout << "| fault of the leader | times | p50 (s) | p99 (s) | longest (s) |\n"
                  "|---|---|---|---|---|\n";
@@ -132,6 +157,10 @@ class FailoverTest : public ControllerPair {
                                    sorted.size(), at(0.5), at(0.99), sorted.back());
     }
   }
+
+ private:
+  std::string watch_log_;
+  std::unique_ptr<ChildProcess> watch_;  // Null without TRAINYARD_PAGE_WATCH.
 };
 
 TEST_F(FailoverTest, NothingAcknowledgedIsLost) {
@@ -150,12 +179,14 @@ TEST_F(FailoverTest, NothingAcknowledgedIsLost) {
 TEST_F(FailoverTest, KillsAnUpgradeAndADatabaseRestartDoNotDisturbATrainingRun) {
   ChaosJob chaos(*cluster_, "chaos", kWorkerNodes);
   ASSERT_TRUE(cluster_->WaitForStep(chaos.id(), 5)) << cluster_->DaemonLogs();
+  StartPageWatch(chaos.id());
   FaultTimes times;
   for (int i = 0; i < kKills && !HasFailure(); ++i) FailOverOf(chaos, kKill, times);
   RestartStandby();
   FailOverOf(chaos, kHandOver, times);
   FailOverOf(chaos, kDatabaseCrash, times);
   Print(times);
+  CheckPageWatch();
   CheckRun(chaos, kKills + 2);
 }
 

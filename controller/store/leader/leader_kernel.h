@@ -51,6 +51,8 @@ struct LeaderRow {
   std::string successor = {};
   int64_t named_ms = 0;
   int64_t reported_ms = 0;
+  // See LeaderSeat::leader_page.
+  std::string page = {};
 };
 
 // The answer to an action. If `status` is an error, the fields after session_ended are not set.
@@ -90,6 +92,7 @@ class LeaderKernel {
   int64_t term() const { return term_; }
   const std::string& leader() const { return leader_; }
   int64_t leader_term() const { return leader_term_; }
+  const std::string& leader_page() const { return row_.page; }
   bool ContinuesLog() const { return term_ > 1 && watched_confirmed_; }
   // Any thread may call this function once this controller leads.
   bool MayAnswer(const ClockReading& now) const;

@@ -43,6 +43,7 @@ class Leadership final : public LeaderSeat {
   int64_t term() const override { return kernel_.term(); }
   const std::string& leader() const override { return kernel_.leader(); }
   int64_t leader_term() const override { return kernel_.leader_term(); }
+  const std::string& leader_page() const override { return kernel_.leader_page(); }
   void SetPosition(int64_t position) override { position_ = position; }
   absl::StatusOr<std::vector<StandbyReport>> Standbys() override;
   absl::Status NameSuccessor(const std::string& address) override;

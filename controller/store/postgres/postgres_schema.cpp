@@ -7,7 +7,7 @@
 namespace trainyard::controller {
 namespace {
 
-const std::array<PostgresMigration, 2> kEventMigrations = {
+const std::array<PostgresMigration, 3> kEventMigrations = {
     // Strings are bytea (postgres_value.h). The table `leader` always has one row; term 0 has no
     // holder. `newest` is the negative job id, so newer jobs come first among equals, and each
     // index is sorted in one order of lists. The parts of a snapshot are sealed one by one
@@ -101,6 +101,14 @@ const std::array<PostgresMigration, 2> kEventMigrations = {
         version bytea NOT NULL,
         position bigint NOT NULL,
         reported timestamptz NOT NULL
+      );
+    )"},
+    // Texts that the leader of `term` has left for other controllers (support/leader_notes.h).
+    PostgresMigration{R"(
+      CREATE TABLE leader_note (
+        name bytea PRIMARY KEY,
+        term bigint NOT NULL,
+        text bytea NOT NULL
       );
     )"},
 };

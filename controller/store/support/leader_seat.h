@@ -28,6 +28,8 @@ class LeaderSeat {
   // The leader and the term that the last step of a candidate saw; empty and 0 if there is none.
   virtual const std::string& leader() const = 0;
   virtual int64_t leader_term() const = 0;
+  // The HOST:PORT of that leader's HTTP server (kPageNote in leader_notes.h); empty if unknown.
+  virtual const std::string& leader_page() const = 0;
 
   // For a candidate: number of the last event that it has applied in advance; 0 if there is none.
   virtual void SetPosition(int64_t position) = 0;

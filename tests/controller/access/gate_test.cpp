@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 
@@ -25,6 +27,10 @@ class SetClock final : public Clock {
   Timestamp Now() const override { return now; }
   Timestamp now = 1'000'000;
 };
+
+std::unique_ptr<SessionStore> InFile(const std::string& path) {
+  return std::make_unique<FileSessionStore>(path);
+}
 
 OpenedSession Login(AccessGate& gate, const Principal& owner = kLoginOwner) {
   return gate.OpenSession(*gate.MakeCode(owner), kHost).value_or(OpenedSession());
@@ -104,10 +110,10 @@ TEST(AccessGateTest, ASessionSurvivesARestartAndEndsWithTheToken) {
   const SetClock clock;
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_sessions.json");
   std::filesystem::remove(file);
-  AccessGate gate(kGateToken, clock, file);
+  AccessGate gate(kGateToken, clock, InFile(file));
   const OpenedSession session = Login(gate);
-  EXPECT_EQ(AccessGate(kGateToken, clock, file).UseSession(session.secret, kHost), session.id);
-  EXPECT_EQ(AccessGate("another-token-0123456789", clock, file).UseSession(session.secret, kHost),
+  EXPECT_EQ(AccessGate(kGateToken, clock, InFile(file)).UseSession(session.secret, kHost), session.id);
+  EXPECT_EQ(AccessGate("another-token-0123456789", clock, InFile(file)).UseSession(session.secret, kHost),
             "");
   EXPECT_EQ(AccessGate(kGateToken, clock).UseSession(session.secret, kHost), "")
       << "without the file";
@@ -117,7 +123,7 @@ TEST(AccessGateTest, TheFileHoldsNoSecretAndIsForItsUserOnly) {
   const SetClock clock;
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_secrets.json");
   std::filesystem::remove(file);
-  AccessGate gate(kGateToken, clock, file);
+  AccessGate gate(kGateToken, clock, InFile(file));
   const OpenedSession session = Login(gate);
   struct stat info {};
   ASSERT_EQ(stat(file.c_str(), &info), 0);
@@ -131,7 +137,7 @@ TEST(AccessGateTest, AnEndedSessionStaysEndedAfterARestart) {
   const SetClock clock;
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_ended.json");
   std::filesystem::remove(file);
-  AccessGate gate(kGateToken, clock, file);
+  AccessGate gate(kGateToken, clock, InFile(file));
   const OpenedSession one = Login(gate);
   const OpenedSession two = Login(gate);
   EXPECT_EQ(gate.EndSessions({one.id, "nothing"}).status().code(), absl::StatusCode::kNotFound);
@@ -139,18 +145,18 @@ TEST(AccessGateTest, AnEndedSessionStaysEndedAfterARestart) {
   EXPECT_EQ(*gate.EndSessions({one.id}), 1);
   EXPECT_FALSE(gate.SessionLives(one.id));
   EXPECT_EQ(gate.UseSession(one.secret, kHost), "");
-  AccessGate restarted(kGateToken, clock, file);
+  AccessGate restarted(kGateToken, clock, InFile(file));
   EXPECT_EQ(restarted.UseSession(one.secret, kHost), "");
   EXPECT_EQ(restarted.UseSession(two.secret, kHost), two.id);
   EXPECT_EQ(*restarted.EndAllSessions(), 1);
-  EXPECT_EQ(AccessGate(kGateToken, clock, file).ListSessions().sessions_size(), 0);
+  EXPECT_EQ(AccessGate(kGateToken, clock, InFile(file)).ListSessions().sessions_size(), 0);
 }
 
 TEST(AccessGateTest, SaysWhenAnEndCouldNotBeStored) {
   const SetClock clock;
   const std::string directory = absl::StrCat(testing::TempDir(), "/gate_gone");
   std::filesystem::create_directories(directory);
-  AccessGate gate(kGateToken, clock, directory + "/sessions.json");
+  AccessGate gate(kGateToken, clock, InFile(directory + "/sessions.json"));
   const OpenedSession session = Login(gate);
   std::filesystem::remove_all(directory);
   EXPECT_EQ(gate.EndSessions({session.id}).status().code(), absl::StatusCode::kUnavailable);
@@ -160,7 +166,7 @@ TEST(AccessGateTest, SaysWhenAnEndCouldNotBeStored) {
   EXPECT_TRUE(gate.SessionLives(other.id));
   std::filesystem::create_directories(directory);
   EXPECT_TRUE(gate.SaveSessions().ok());
-  AccessGate restarted(kGateToken, clock, directory + "/sessions.json");
+  AccessGate restarted(kGateToken, clock, InFile(directory + "/sessions.json"));
   EXPECT_FALSE(restarted.SessionLives(session.id));
   EXPECT_TRUE(restarted.SessionLives(other.id));
 }
@@ -169,13 +175,13 @@ TEST(AccessGateTest, UsesAreStoredWhenAsked) {
   SetClock clock;
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_uses.json");
   std::filesystem::remove(file);
-  AccessGate gate(kGateToken, clock, file);
+  AccessGate gate(kGateToken, clock, InFile(file));
   const OpenedSession session = Login(gate);
   clock.now += SessionTable::kIdleMs - 1;
   EXPECT_EQ(gate.UseSession(session.secret, kHost), session.id);
   ASSERT_TRUE(gate.SaveSessions().ok());
   clock.now += SessionTable::kIdleMs - 1;
-  EXPECT_TRUE(AccessGate(kGateToken, clock, file).SessionLives(session.id));
+  EXPECT_TRUE(AccessGate(kGateToken, clock, InFile(file)).SessionLives(session.id));
 }
 
 TEST(AccessGateTest, ADamagedFileCostsOnlyLogins) {
@@ -183,7 +189,7 @@ TEST(AccessGateTest, ADamagedFileCostsOnlyLogins) {
   const std::string file = absl::StrCat(testing::TempDir(), "/gate_damaged.json");
   for (const char* text : {"", "{", "[]", "{\"token_mark\": 1}", "\xff\xfe"}) {
     std::ofstream(file) << text;
-    AccessGate gate(kGateToken, clock, file);
+    AccessGate gate(kGateToken, clock, InFile(file));
     EXPECT_EQ(gate.ListSessions().sessions_size(), 0) << text;
     EXPECT_TRUE(gate.SessionLives(Login(gate).id)) << text;
   }

@@ -330,7 +330,8 @@ TEST_F(PostgresLeadershipTest, AForeignUserNeedsTheRightToEndSessions) {
         admin
             ->RunScript(absl::StrCat("CREATE ROLE ", user, " LOGIN; GRANT USAGE ON SCHEMA ", schema,
                                      " TO ", user, "; GRANT SELECT, UPDATE ON leader TO ", user,
-                                     "; GRANT SELECT, INSERT, UPDATE, DELETE ON standby TO ", user))
+                                     "; GRANT SELECT, INSERT, UPDATE, DELETE ON standby TO ", user,
+                                     "; GRANT SELECT ON leader_note TO ", user))
             .ok());
     return absl::StrCat(server().SettingsFor(user), " options='-c search_path=", schema, "'");
   };
