@@ -23,7 +23,7 @@ simulation() { TRAINYARD_SIMULATION_RUNS=3000 "$simulation" --gtest_filter='Simu
 kills() { TRAINYARD_KILLS=200 "$integration" --gtest_filter='KillTest.*'; }
 failovers() { TRAINYARD_FAILOVERS=1000 "$integration" --gtest_filter='FailoverTest.Nothing*'; }
 story() {
-  TRAINYARD_FAILOVERS=1 TRAINYARD_PAGE_WATCH=$PWD/tests/web/watch_page.sh \
+  TRAINYARD_PAGE_WATCH=$PWD/tests/web/watch_page.sh \
     "$integration" --gtest_filter='FailoverTest.Kills*'
 }
 heals() { TRAINYARD_HEALS=50 "$integration" --gtest_filter='ManyHealsTest.*'; }

@@ -2,8 +2,8 @@
 // by a hand-over, and the database crashes, while a job trains. No acknowledged submission may be
 // lost, no rank may start twice, and each step must be stored once.
 //
-// TRAINYARD_FAILOVERS is the number of fail-overs; without it, the test is skipped. The test prints
-// a table of the times from the fault to the next accepted submission. TRAINYARD_PAGE_WATCH is a
+// TRAINYARD_FAILOVERS is the number of fail-overs of the first test. Both tests together have 30
+// without it. They print tables of the times from the fault to the next accepted submission. TRAINYARD_PAGE_WATCH is a
 // program that watches the page of both controllers meanwhile (tests/web/watch_page.sh).
 #include <signal.h>
 
@@ -33,6 +33,7 @@ namespace {
 constexpr int kExitCommitFailed = 1;
 constexpr int kQuestions = 8;
 constexpr int kKills = 20;
+constexpr int64_t kFailOvers = 8;
 
 enum Fault { kKill, kStop, kDatabaseCrash, kHandOver, kFaults };
 constexpr std::array<const char*, kFaults> kFaultNames = {"kill -9", "SIGSTOP, SIGCONT",
@@ -41,12 +42,7 @@ using FaultTimes = std::array<std::vector<double>, kFaults>;
 
 class FailoverTest : public ControllerPair {
  protected:
-  void SetUp() override {
-    if (EnvironmentNumber("TRAINYARD_FAILOVERS", 0) == 0) {
-      GTEST_SKIP() << "set TRAINYARD_FAILOVERS to the number of fail-overs";
-    }
-    StartPair();
-  }
+  void SetUp() override { StartPair(); }
 
   // Returns true if the controller answers.
   static bool ListJobs(const std::shared_ptr<grpc::Channel>& channel) {
@@ -83,15 +79,13 @@ class FailoverTest : public ControllerPair {
       EXPECT_EQ(leader.Wait(), kExitLeadershipLost) << Logs();
     } else {
       EXPECT_TRUE(server_->CrashAndRestart().ok());
-      // As the service manager does. The other controller may already lead.
-      std::thread restart([&] {
-        // Either a commit fails first, or a renewal of the leadership.
-        const auto exit_code = leader.Wait();
-        EXPECT_TRUE(exit_code == kExitCommitFailed || exit_code == kExitLeadershipLost) << Logs();
-        StartMember(failed);
-      });
-      seconds = SubmitSmallJob();
-      restart.join();
+      std::thread submission([&] { seconds = SubmitSmallJob(); });
+      // As the service manager does. The other controller may already lead. Either a commit fails
+      // first, or a renewal of the leadership.
+      const auto exit_code = leader.Wait();
+      EXPECT_TRUE(exit_code == kExitCommitFailed || exit_code == kExitLeadershipLost) << Logs();
+      StartMember(failed);
+      submission.join();
     }
     if (fault != kDatabaseCrash) StartMember(failed);
     EXPECT_TRUE(FindLeader()) << Logs();
@@ -129,7 +123,7 @@ class FailoverTest : public ControllerPair {
     if (program == nullptr) return;
     watch_log_ = cluster_->directory() + "/page_watch.log";
     watch_ = std::make_unique<ChildProcess>(
-        std::vector<std::string>{program, cluster_->directory(), absl::StrCat(job_id),
+        std::vector<std::string>{program, absl::StrCat(job_id),
                                  FirstLine(Cli({"dashboard"}).output), members_[0].page,
                                  members_[1].page},
         watch_log_);
@@ -164,7 +158,7 @@ class FailoverTest : public ControllerPair {
 };
 
 TEST_F(FailoverTest, NothingAcknowledgedIsLost) {
-  const int64_t failovers = EnvironmentNumber("TRAINYARD_FAILOVERS", 0);
+  const int64_t failovers = EnvironmentNumber("TRAINYARD_FAILOVERS", kFailOvers);
   ChaosJob chaos(*cluster_, "chaos", kWorkerNodes);
   ASSERT_TRUE(cluster_->WaitForStep(chaos.id(), 5)) << cluster_->DaemonLogs();
   FaultTimes times;

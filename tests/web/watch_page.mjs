@@ -1,9 +1,9 @@
 // Watches a job on the pages of several controllers in Chromium, one tab per controller, until
 // SIGTERM. Prints one line per tab and exits with 1 if a tab was of no use: it did not recover, a
 // page of it did not open, or it reported an error.
-//   watch_page.sh OUTPUT JOB LOGIN_URL PAGE...
-// LOGIN_URL is printed by `trainyard dashboard`; PAGE is the HOST:PORT of a controller. OUTPUT is a
-// directory for pictures.
+//   watch_page.sh JOB LOGIN_URL PAGE...
+// LOGIN_URL is printed by `trainyard dashboard`; PAGE is the HOST:PORT of a controller. With
+// SCREENSHOTS=DIR, a picture of each tab is written there at the end.
 import { chromium } from 'playwright-core';
 
 const POLL_MS = 200;
@@ -12,7 +12,8 @@ const STALE_LIMIT_MS = 20_000;
 const PAGES = ['Queue', 'Nodes', 'Events', 'Jobs'];
 const PAGE_EVERY = 25; // Polls between two visits of another page.
 
-const [output, job, loginUrl, ...addresses] = process.argv.slice(2);
+const [job, loginUrl, ...addresses] = process.argv.slice(2);
+const pictures = process.env.SCREENSHOTS;
 let ended = false;
 process.on('SIGTERM', () => (ended = true));
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -86,6 +87,7 @@ async function logIn(context) {
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM,
   args: ['--no-sandbox', '--disable-gpu'],
+  handleSIGTERM: false, // The last look and the report come after it.
 });
 const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
 context.setDefaultTimeout(30_000);
@@ -100,7 +102,7 @@ while (!ended) {
 let allWell = true;
 for (const [index, tab] of tabs.entries()) {
   await tab.page.getByText('live', { exact: true }).first().waitFor();
-  await tab.page.screenshot({ path: `${output}/page-${index}.png` });
+  if (pictures) await tab.page.screenshot({ path: `${pictures}/page-${index}.png` });
   allWell = tab.report() && allWell;
 }
 await browser.close();
