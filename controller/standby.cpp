@@ -2,6 +2,7 @@
 
 #include <grpcpp/grpcpp.h>
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -104,8 +105,8 @@ v1::GetServerInfoResponse Standby::Info() const {
 void Standby::AnswerHttp(http::Request request, const http::Respond& respond) const {
   const std::string path(http::SplitTarget(request.target).first);
   if (path == kHealthPath) return respond(HealthResponse());
-  if (const std::string code = http::WhyRefused(request, own_names_); !code.empty()) {
-    return respond(http::ProblemResponse(code, absl::StrCat("host ", request.host), path));
+  if (std::optional<http::Response> refusal = http::Refusal(request, own_names_)) {
+    return respond(*std::move(refusal));
   }
   std::unique_lock lock(mutex_);
   const std::string page = page_;

@@ -1,6 +1,7 @@
 #include "controller/http/dashboard.h"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -65,12 +66,8 @@ struct Dashboard::Parts {
   void Handle(Request request, Respond respond) {
     const std::string path(SplitTarget(request.target).first);
     if (observe_request) respond = Timed(RouteOf(request.method, path), std::move(respond));
-    if (const std::string code = WhyRefused(request, own_names); !code.empty()) {
-      return respond(ProblemResponse(code,
-                                     code == "cross_origin"
-                                         ? absl::StrCat("origin ", request.origin)
-                                         : absl::StrCat("host ", request.host),
-                                     path));
+    if (std::optional<Response> refusal = Refusal(request, own_names)) {
+      return respond(*std::move(refusal));
     }
     if (path == kLoginPath && request.method == "POST") {
       return AnswerLogin(request, gate, readers, respond);

@@ -8,6 +8,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "controller/http/problem.h"
+#include "controller/http/target.h"
 
 namespace trainyard::controller::http {
 namespace {
@@ -59,6 +61,14 @@ std::string WhyRefused(const Request& request, const std::vector<std::string>& o
   if (!request.origin.empty() && !IsSameOrigin(request)) return "cross_origin";
   const bool foreign = request.fetch_site == "cross-site" || request.fetch_site == "same-site";
   return foreign ? "cross_origin" : "";
+}
+
+std::optional<Response> Refusal(const Request& request, const std::vector<std::string>& own_names) {
+  const std::string code = WhyRefused(request, own_names);
+  if (code.empty()) return std::nullopt;
+  const std::string detail = code == "cross_origin" ? absl::StrCat("origin ", request.origin)
+                                                    : absl::StrCat("host ", request.host);
+  return ProblemResponse(code, detail, std::string(SplitTarget(request.target).first));
 }
 
 }  // namespace trainyard::controller::http

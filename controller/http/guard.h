@@ -4,6 +4,7 @@
 #ifndef TRAINYARD_CONTROLLER_HTTP_GUARD_H_
 #define TRAINYARD_CONTROLLER_HTTP_GUARD_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ std::vector<std::string> WithMachineName(std::vector<std::string> names);
 // Returns the code of the problem for which the request is refused. Empty if the request is
 // allowed.
 std::string WhyRefused(const Request& request, const std::vector<std::string>& own_names);
+
+// Returns the response to a refused request; nullopt if the request is allowed.
+std::optional<Response> Refusal(const Request& request, const std::vector<std::string>& own_names);
 
 }  // namespace trainyard::controller::http
 

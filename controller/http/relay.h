@@ -35,7 +35,7 @@ class Relay {
 
   // Sends the request to the server at `leader` (HOST:PORT), with the header kRelayHeader. If the
   // leader cannot be reached or ends before its answer, the response is a problem with status 503.
-  // Does not check the request (WhyRefused). May be called on any thread.
+  // Does not check the request (guard.h). May be called on any thread.
   void Forward(const std::string& leader, Request request, Respond respond);
 
  private:

@@ -75,8 +75,10 @@ void SetSecurityHeaders(bhttp::fields& fields) {
 bhttp::response<bhttp::string_body> Encode(const Request& request, Response response,
                                            bool keep_alive) {
   if (response.etag.empty() && response.status == 200) response.etag = EntityTag(response.body);
-  const bool cached = response.status == 200 && request.method != "POST" &&
-                      MatchesTag(request.if_none_match, response.etag);
+  // A leader may have answered 304 already (relay.h).
+  const bool cached =
+      response.status == 304 || (response.status == 200 && request.method != "POST" &&
+                                 MatchesTag(request.if_none_match, response.etag));
   bhttp::response<bhttp::string_body> message(
       cached ? bhttp::status::not_modified : static_cast<bhttp::status>(response.status), 11);
   message.keep_alive(keep_alive);
