@@ -3,6 +3,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <future>
 #include <string>
@@ -164,6 +165,7 @@ struct Controller::Parts {
   void ConnectToLoop() {
     loop->Listen([this](const ClusterView& view, const TickSummary& summary) {
       if (!summary.events.empty()) NoteLogMark(view);
+      if (summary.log_confirmed) NoteConfirmedLog();
       return true;
     });
     loop->ReportHealthTo(health);
@@ -297,6 +299,15 @@ struct Controller::Parts {
     return true;
   }
 
+  // Tells the standbys that the log is complete. Tries again at the next tick after a failure.
+  void NoteConfirmedLog() {
+    if (stores.notes == nullptr || is_confirmed_noted.exchange(true)) return;
+    const bool posted = readers.TryPost([this] {
+      if (!stores.notes->Write(kConfirmedNote, "confirmed").ok()) is_confirmed_noted = false;
+    });
+    if (!posted) is_confirmed_noted = false;
+  }
+
   // Passes the mark of the newest durable event to each store.
   void NoteLogMark(const ClusterView& view) {
     v1::LogMark mark = stores.events->NewestMark();
@@ -363,6 +374,7 @@ struct Controller::Parts {
   ListeningServer listening;
   std::unique_ptr<ProgressRecovery> progress_recovery;
   bool stopped = false;
+  std::atomic<bool> is_confirmed_noted = false;
 };
 
 absl::StatusOr<std::unique_ptr<Controller>> Controller::Start(const ControllerOptions& options,

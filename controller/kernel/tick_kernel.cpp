@@ -321,7 +321,10 @@ void TickKernel::DeferAttach(Pending pending, Timestamp now) {
 }
 
 void TickKernel::NotifyListeners(Timestamp now) {
-  TickSummary summary{.changed_jobs = {}, .events = events_};
+  TickSummary summary{
+      .changed_jobs = {},
+      .events = events_,
+      .log_confirmed = IsLogConfirmed(state_, observations_, options_, now)};
   for (const v1::Event& event : events_) {
     if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
   }

@@ -34,6 +34,8 @@ struct TickSummary {
   // All events of the tick. The sequence number of the last event is the view's revision.
   // JobSubmitted events lack their spec here; the view contains it.
   std::span<const v1::Event> events;
+  // True once the log is known to be complete (IsLogConfirmed in core/decide/lost_history.h).
+  bool log_confirmed = false;
 };
 
 // The durable events that a request caused (see TickSummary). Empty for a repeated request. Valid

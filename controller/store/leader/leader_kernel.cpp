@@ -88,8 +88,7 @@ std::optional<LeaderAction> LeaderKernel::Looked(LeaderAnswer answer, const Cloc
   leader_ = row_.holder;
   leader_term_ = row_.term;
   watched_leader_ = watched_term_ == row_.term;
-  watched_confirmed_ = watched_leader_ && now.steady_ms - watched_since_ms_ >= kConfirmedAfterMs;
-  if (!watched_leader_) watched_since_ms_ = now.steady_ms;
+  watched_confirmed_ = watched_leader_ && row_.confirmed;
   if (!has_lock_) watched_term_ = row_.term;
   // A process with the address of the leader replaces it.
   const bool saw_leader =

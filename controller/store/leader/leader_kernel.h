@@ -53,6 +53,8 @@ struct LeaderRow {
   int64_t reported_ms = 0;
   // See LeaderSeat::leader_page.
   std::string page = {};
+  // The leader of this term has written kConfirmedNote (leader_notes.h).
+  bool confirmed = false;
 };
 
 // The answer to an action. If `status` is an error, the fields after session_ended are not set.
@@ -119,11 +121,10 @@ class LeaderKernel {
   int64_t locked_at_ms_ = 0;  // The steady time at which the candidate got the lock.
   // The term in the row when the candidate last saw it without the lock; -1 if never.
   int64_t watched_term_ = -1;
-  int64_t watched_since_ms_ = 0;  // The steady time at which the candidate first saw that term.
   // At the last look: an earlier look in the same session had seen the leader.
   bool watched_leader_ = false;
-  // True if watched_leader_ held for kConfirmedAfterMs. A leader that ended sooner may not have
-  // learned from workers that its log had lost events.
+  // At the last look: watched_leader_, and this leader had confirmed its log. A leader that has not
+  // may have found lost events and exited because of them.
   bool watched_confirmed_ = false;
   int64_t term_ = 0;
   std::string leader_;

@@ -25,9 +25,6 @@ inline constexpr int64_t kReportEveryMs = 500;
 inline constexpr int64_t kReadyWithinMs = 1'500;
 // Other standbys wait this long for the named successor of a leader.
 inline constexpr int64_t kSuccessorWaitMs = 2'500;
-// After this time, a leader has compared its log with the workers' marks: the time to open the
-// stores, plus CoreOptions::confirm_log_ms.
-inline constexpr int64_t kConfirmedAfterMs = 30'000;
 // The named successor looks at the row at this interval.
 inline constexpr int64_t kSuccessorEveryMs = 10;
 

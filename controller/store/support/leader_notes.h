@@ -11,6 +11,8 @@ namespace trainyard::controller {
 
 // The HOST:PORT of the leader's HTTP server, for standbys. Valid during the term of its writer.
 inline constexpr char kPageNote[] = "page";
+// Any text: the leader of its writer's term has found that the log has lost no events.
+inline constexpr char kConfirmedNote[] = "confirmed";
 // The sessions of the dashboard, for the next leader.
 inline constexpr char kSessionsNote[] = "sessions";
 

@@ -119,16 +119,23 @@ TEST_F(TickKernelTest, ANewJobGetsItsNumberOnceTheWorkersHadTimeToAttach) {
   TickKernel restarted(options);
   restarted.Restore(FromSnapshot(attached_), attached_.last_sequence());
   restarted.Start(kNow);
+  bool is_confirmed = false;
+  restarted.Listen([&](const ClusterView&, const TickSummary& summary) {
+    is_confirmed = summary.log_confirmed;
+    return true;
+  });
   Submit("one", restarted);
   for (const Timestamp now : {kNow, kNow + 4999}) {
     restarted.Decide(now);
     restarted.Committed(now);
     EXPECT_THAT(answers_, IsEmpty()) << now - kNow;
     EXPECT_EQ(restarted.waiting(), 0u) << "a waiting request would have the loop tick on";
+    EXPECT_FALSE(is_confirmed);
   }
   restarted.Decide(kNow + 5000);
   restarted.Committed(kNow + 5000);
   EXPECT_THAT(answers_, ElementsAre(""));
+  EXPECT_TRUE(is_confirmed);
 }
 
 TEST_F(TickKernelTest, AFloodOfWorkersRequestsDelaysNoUser) {

@@ -158,6 +158,7 @@ struct Member::Leading {
   bool is_appending = false;
   std::deque<std::function<void()>> waiting;  // Work for the blocked loop.
   bool tick_scheduled = false;
+  bool is_confirmed_noted = false;
   std::size_t appended_events = 0;  // Of the present append.
   uint64_t snapshot_sequence = 0;
   std::shared_ptr<Connection> snapshot_writer;

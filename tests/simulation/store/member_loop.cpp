@@ -11,6 +11,8 @@ namespace trainyard::simulation {
 namespace {
 
 constexpr int64_t kTickMs = 200;
+// The time until the mark of a confirmed log is in the database.
+constexpr int64_t kNoteMs = 20;
 constexpr int64_t kSpaceRetryMs = 250;
 constexpr int64_t kConfirmLogMs = 2'000;
 constexpr uint64_t kEventsPerSnapshot = 20;
@@ -80,6 +82,9 @@ void Member::Lead(Opened opened) {
   tick.Start(tick.TimeAt(Clock()));
   tick.Listen([this](const controller::ClusterView& view, const auto& summary) {
     CarryOut(leading_->workers.AfterCommit(view, summary));
+    if (summary.log_confirmed && !std::exchange(leading_->is_confirmed_noted, true)) {
+      Run(kNoteMs, [this] { world_.database.ConfirmLog(kernel_->term()); });
+    }
     return true;
   });
   RepeatTicks();

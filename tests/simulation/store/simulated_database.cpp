@@ -55,7 +55,8 @@ controller::LeaderRow SimulatedDatabase::Look() const {
           .unrenewed_ms = now_() - data_.row.renewed_ms,
           .successor = data_.row.successor,
           .named_ms = now_() - data_.row.named_ms,
-          .reported_ms = now_() - reported_ms};
+          .reported_ms = now_() - reported_ms,
+          .confirmed = data_.row.confirmed};
 }
 
 void SimulatedDatabase::EndLockHolder(int64_t seen_session) {

@@ -77,6 +77,8 @@ class SimulatedDatabase {
   void Report(const std::string& address) { data_.reported_ms[address] = now_(); }
   // The leader of `term` names the standby that takes over. Returns nullopt as Renew does.
   std::optional<absl::Status> NameSuccessor(int64_t term, const std::string& address);
+  // The leader of `term` has confirmed its log. Does nothing if another term has begun.
+  void ConfirmLog(int64_t term) { data_.row.confirmed = data_.row.confirmed || term == data_.row.term; }
 
   // A transaction of the leader of `term`. ABORTED: another controller leads.
   absl::Status BeginWrite(int64_t session, int64_t term);
@@ -113,6 +115,7 @@ class SimulatedDatabase {
       Timestamp renewed_ms = 0;
       std::string successor;
       Timestamp named_ms = 0;
+      bool confirmed = false;
     } row;
     std::map<std::string, Timestamp> reported_ms;  // By the address of the standby.
     std::vector<AppendedBatch> batches;

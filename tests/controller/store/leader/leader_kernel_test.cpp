@@ -84,6 +84,10 @@ class LeaderKernelTest : public testing::Test {
   static LeaderAnswer Row(int64_t unrenewed_ms) {
     return {.row = {.term = 4, .holder = "other", .session = 9, .unrenewed_ms = unrenewed_ms}};
   }
+  static LeaderAnswer Confirmed(LeaderAnswer answer) {
+    answer.row.confirmed = true;
+    return answer;
+  }
   static LeaderAnswer Unavailable(bool session_ended) {
     return {.status = absl::UnavailableError("late"), .session_ended = session_ended};
   }
@@ -121,19 +125,26 @@ TEST_F(LeaderKernelTest, AStandbyReportsTwiceASecond) {
   EXPECT_FALSE(command.Answered(Row(100), now_).has_value()) << "a command is no standby";
 }
 
-// The leader may have found lost events soon after its start, and exited because of them.
-TEST_F(LeaderKernelTest, ATermThatWasSeenBrieflyDoesNotConfirmTheLog) {
+// The leader may have found lost events and exited because of them.
+TEST_F(LeaderKernelTest, ALeaderThatHasNotConfirmedItsLogIsNotContinued) {
   Watch();
-  now_.steady_ms += kConfirmedAfterMs - 1;
   Step({Locked(), Row(100), {.term = 5}});
+  EXPECT_EQ(kernel_.term(), 5);
+  EXPECT_FALSE(kernel_.ContinuesLog());
+}
+
+TEST_F(LeaderKernelTest, AConfirmedLogIsContinuedOnlyByAStandbyThatSawItsLeader) {
+  Step({Locked(), Confirmed(Row(kTakeOverAfterMs)), {}});
+  now_.steady_ms += kTakeOverAfterMs;
+  Step({Confirmed(Row(kTakeOverAfterMs)), {.term = 5}});
   EXPECT_EQ(kernel_.term(), 5);
   EXPECT_FALSE(kernel_.ContinuesLog());
 }
 
 TEST_F(LeaderKernelTest, TheFreeLockIsEnoughToBeginATerm) {
   Watch();
-  now_.steady_ms += kConfirmedAfterMs;
-  EXPECT_THAT(Step({Locked(), Row(100), {.term = 5}}), ElementsAre(kTryLock, kLook, kBeginTerm));
+  EXPECT_THAT(Step({Locked(), Confirmed(Row(100)), {.term = 5}}),
+              ElementsAre(kTryLock, kLook, kBeginTerm));
   EXPECT_EQ(kernel_.seen_term(), 4);
   EXPECT_EQ(kernel_.term(), 5);
   EXPECT_EQ(kernel_.leader(), "self");

@@ -67,6 +67,19 @@ TEST_F(LeaderNotesTest, AnEndedSessionIsReplaced) {
   EXPECT_EQ(*notes.Read(kSessionsNote), "two");
 }
 
+TEST_F(LeaderNotesTest, AStandbyContinuesAConfirmedLog) {
+  auto leader = Lead("first");
+  const auto standby = *Leadership::Open(settings(), "second");
+  ASSERT_TRUE(standby->Step().ok());
+  PostgresLeaderNotes notes(settings(), leader->term());
+  ASSERT_TRUE(notes.Write(kConfirmedNote, "confirmed").ok());
+  ASSERT_TRUE(standby->Step().ok());
+  leader = nullptr;
+  while (standby->term() == 0) ASSERT_TRUE(standby->Step().ok());
+  EXPECT_EQ(standby->term(), 2);
+  EXPECT_TRUE(standby->ContinuesLog());
+}
+
 TEST_F(LeaderNotesTest, StandbysSeeThePageOfThePresentLeaderOnly) {
   const auto leader = Lead("first");
   const auto standby = *Leadership::Open(settings(), "second");

@@ -111,7 +111,7 @@ TEST_F(PostgresLeadershipTest, AKilledLeaderIsReplacedAtOnce) {
   child.Kill();
   StepUntilLeader(*candidate);
   EXPECT_EQ(candidate->term(), 2);
-  EXPECT_FALSE(candidate->ContinuesLog()) << "it has seen the leader only for a moment";
+  EXPECT_FALSE(candidate->ContinuesLog()) << "the leader has not confirmed its log";
 }
 
 // An older copy of the database may have been started.
