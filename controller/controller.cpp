@@ -3,7 +3,6 @@
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <future>
 #include <string>
@@ -40,6 +39,7 @@
 #include "controller/storage/code_cleaner.h"
 #include "controller/storage/database_monitor.h"
 #include "controller/storage/history_check.h"
+#include "controller/storage/leader_note_writer.h"
 #include "controller/storage/log_mark_keeper.h"
 #include "controller/storage/progress_recovery.h"
 #include "controller/storage/shared_sessions.h"
@@ -165,7 +165,7 @@ struct Controller::Parts {
   void ConnectToLoop() {
     loop->Listen([this](const ClusterView& view, const TickSummary& summary) {
       if (!summary.events.empty()) NoteLogMark(view);
-      if (summary.log_confirmed) NoteConfirmedLog();
+      if (summary.log_confirmed) note_writer.ConfirmLog();
       return true;
     });
     loop->ReportHealthTo(health);
@@ -263,21 +263,10 @@ struct Controller::Parts {
     ListenLocally(options, listening.port, local);
     if (dashboard == nullptr) return absl::OkStatus();
     dashboard->Start();
-    ShowPage(options);
+    note_writer.ShowPage(PageAddress(options.advertise, dashboard->address()));
     spdlog::info("dashboard and REST on {}://{}", door.encrypted ? "https" : "http",
                  dashboard->address());
     return absl::OkStatus();
-  }
-
-  // Tells the standbys where they reach this controller's HTTP server.
-  void ShowPage(const ControllerOptions& options) const {
-    if (stores.notes == nullptr) return;
-    const absl::Status shown =
-        stores.notes->Write(kPageNote, PageAddress(options.advertise, dashboard->address()));
-    if (shown.ok()) return;
-    spdlog::warn("cannot tell the standbys the address of the page: {}; until the next leader, only "
-                 "this controller serves the page",
-                 std::string(shown.message()));
   }
 
   void RecoverProgress(std::vector<v1::Job> running_and_recent) {
@@ -297,15 +286,6 @@ struct Controller::Parts {
     response.set_session_idle_ms(SessionTable::kIdleMs);
     response.set_session_max_ms(SessionTable::kMaxMs);
     return true;
-  }
-
-  // Tells the standbys that the log is complete. Tries again at the next tick after a failure.
-  void NoteConfirmedLog() {
-    if (stores.notes == nullptr || is_confirmed_noted.exchange(true)) return;
-    const bool posted = readers.TryPost([this] {
-      if (!stores.notes->Write(kConfirmedNote, "confirmed").ok()) is_confirmed_noted = false;
-    });
-    if (!posted) is_confirmed_noted = false;
   }
 
   // Passes the mark of the newest durable event to each store.
@@ -350,6 +330,7 @@ struct Controller::Parts {
   ShutdownSignal shutdown;
   ReaderPool readers{kReaderThreads, kReaderQueue};
   ReaderPool searchers{kSearchThreads, kReaderQueue};
+  LeaderNoteWriter note_writer{stores.notes.get(), readers};
   std::unique_ptr<Loop> loop;
   LayoutChooser layouts{*loop, readers};
   StartForecaster start_forecaster{*loop, readers};
@@ -374,7 +355,6 @@ struct Controller::Parts {
   ListeningServer listening;
   std::unique_ptr<ProgressRecovery> progress_recovery;
   bool stopped = false;
-  std::atomic<bool> is_confirmed_noted = false;
 };
 
 absl::StatusOr<std::unique_ptr<Controller>> Controller::Start(const ControllerOptions& options,

@@ -38,9 +38,9 @@
 
 // jemalloc reads this at process start (jemalloc(3), TUNING). The snapshot thread builds and frees
 // a second copy of the state, and is then idle for a long time. During that time only jemalloc's
-// background thread returns the freed memory to the system. By default, jemalloc also returns blocks
-// of 8 MiB and more at once. Packs of code need such blocks one after another, and the page faults
-// of new ones took two thirds of the controller's time for a pack.
+// background thread returns the freed memory to the system. By default, jemalloc also returns
+// blocks of 8 MiB and more at once. Packs of code need such blocks one after another, and the page
+// faults of new ones took two thirds of the controller's time for a pack.
 extern "C" {
 extern const char* malloc_conf;
 const char* malloc_conf = "background_thread:true,oversize_threshold:0";

@@ -23,8 +23,8 @@ std::vector<std::string> Dangers(const ControllerOptions& options);
 // Returns how callers are authenticated: "token", "token and TLS" or "open".
 std::string AccessText(const ControllerOptions& options);
 
-// Returns the HOST:PORT at which other machines reach the HTTP server that listens on `listen`; empty
-// if only this machine does. `advertise`: ControllerOptions::advertise.
+// Returns the HOST:PORT at which other machines reach the HTTP server that listens on `listen`;
+// empty if only this machine does. `advertise`: ControllerOptions::advertise.
 std::string PageAddress(const std::string& advertise, const std::string& listen);
 
 // Returns the part of the response that stays the same while the controller runs.

@@ -1,4 +1,4 @@
-// Where dashboard sessions are stored between two runs of a controller.
+// Stores dashboard sessions between two runs of a controller.
 #ifndef TRAINYARD_CONTROLLER_ACCESS_SESSION_STORE_H_
 #define TRAINYARD_CONTROLLER_ACCESS_SESSION_STORE_H_
 

@@ -138,7 +138,8 @@ TEST_F(ElectionTest, AStandbyPassesThePageOnToTheLeader) {
   for (int i = 0; i < 5000 && answer.find("the leader answers") == std::string::npos; ++i) {
     answer = HttpGet(http_address, "/api/v1/jobs");
   }
-  EXPECT_THAT(answer, AllOf(HasSubstr("HTTP/1.1 200"), HasSubstr("the leader answers /api/v1/jobs")));
+  EXPECT_THAT(answer,
+              AllOf(HasSubstr("HTTP/1.1 200"), HasSubstr("the leader answers /api/v1/jobs")));
   EXPECT_THAT(HttpGet(http_address, "/healthz"), HasSubstr("is a standby"));
   EXPECT_THAT(HttpGet(http_address, "/metrics"), HasSubstr("HTTP/1.1 503"));
   EXPECT_THAT(HttpGet(http_address, "/", "Host: evil.example"), HasSubstr("host_not_allowed"));

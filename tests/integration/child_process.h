@@ -25,8 +25,8 @@ bool Eventually(const std::function<bool()>& condition, Seconds deadline = Secon
 
 class ChildProcess {
  public:
-  // Starts a program and appends its output to `log_path`. The child ends with the thread that calls
-  // this constructor: the kernel sends the signal of PR_SET_PDEATHSIG at the end of that thread.
+  // Starts a program and appends its output to `log_path`. The child ends with the thread that
+  // calls this constructor: the kernel sends the signal of PR_SET_PDEATHSIG at its end.
   ChildProcess(const std::vector<std::string>& arguments, const std::string& log_path);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

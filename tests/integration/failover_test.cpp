@@ -3,8 +3,9 @@
 // lost, no rank may start twice, and each step must be stored once.
 //
 // TRAINYARD_FAILOVERS is the number of fail-overs of the first test. Both tests together have 30
-// without it. They print tables of the times from the fault to the next accepted submission. TRAINYARD_PAGE_WATCH is a
-// program that watches the page of both controllers meanwhile (tests/web/watch_page.sh).
+// without it. They print tables of the times from the fault to the next accepted submission.
+// TRAINYARD_PAGE_WATCH is a program that watches the page of both controllers meanwhile
+// (tests/web/watch_page.sh).
 #include <signal.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The page and REST at both of two controllers, with real processes: a standby passes requests on to
-// the leader, and a login outlives the leader.
+// The page and REST at both of two controllers, with real processes: a standby passes requests on
+// to the leader, and a login outlives the leader.
 #include <signal.h>
 
 #include <string>

@@ -33,8 +33,8 @@ constexpr char kLook[] =
     "SELECT term, holder, session, " TRAINYARD_SINCE("renewed") ", successor, " TRAINYARD_SINCE(
         "named") ", " TRAINYARD_SINCE("COALESCE((SELECT reported FROM standby WHERE address = "
                                       "successor), '-infinity')") ", COALESCE((SELECT text FROM "
-    "leader_note WHERE name = 'page' AND leader_note.term = leader.term), ''), (SELECT COUNT(*) FROM "
-    "leader_note WHERE name = 'confirmed' AND leader_note.term = leader.term) FROM leader";
+    "leader_note WHERE name = 'page' AND leader_note.term = leader.term), ''), (SELECT COUNT(*) "
+    "FROM leader_note WHERE name = 'confirmed' AND leader_note.term = leader.term) FROM leader";
 
 // Reports of the last minute. $1 is the maximum number of rows.
 constexpr char kReportedStandbys[] =

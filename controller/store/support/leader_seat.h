@@ -41,9 +41,9 @@ class LeaderSeat {
   // longer leads and must exit.
   virtual absl::Status NameSuccessor(const std::string& address) = 0;
 
-  // For a leader: true if it watched its predecessor in one session that lasted until the take-over,
-  // and the predecessor had confirmed its log (kConfirmedNote). Replacing the store by an older copy
-  // would have ended that session.
+  // For a leader: true if it watched its predecessor in one session that lasted until the
+  // take-over, and the predecessor had confirmed its log (kConfirmedNote). Replacing the store by
+  // an older copy would have ended that session.
   virtual bool ContinuesLog() const = 0;
 
   // True as long as no other controller can have taken over: the last renewal is recent, by the

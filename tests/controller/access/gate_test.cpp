@@ -112,9 +112,11 @@ TEST(AccessGateTest, ASessionSurvivesARestartAndEndsWithTheToken) {
   std::filesystem::remove(file);
   AccessGate gate(kGateToken, clock, InFile(file));
   const OpenedSession session = Login(gate);
-  EXPECT_EQ(AccessGate(kGateToken, clock, InFile(file)).UseSession(session.secret, kHost), session.id);
-  EXPECT_EQ(AccessGate("another-token-0123456789", clock, InFile(file)).UseSession(session.secret, kHost),
-            "");
+  const auto id_with = [&](const std::string& token) {
+    return AccessGate(token, clock, InFile(file)).UseSession(session.secret, kHost);
+  };
+  EXPECT_EQ(id_with(kGateToken), session.id);
+  EXPECT_EQ(id_with("another-token-0123456789"), "");
   EXPECT_EQ(AccessGate(kGateToken, clock).UseSession(session.secret, kHost), "")
       << "without the file";
 }

@@ -78,7 +78,9 @@ class SimulatedDatabase {
   // The leader of `term` names the standby that takes over. Returns nullopt as Renew does.
   std::optional<absl::Status> NameSuccessor(int64_t term, const std::string& address);
   // The leader of `term` has confirmed its log. Does nothing if another term has begun.
-  void ConfirmLog(int64_t term) { data_.row.confirmed = data_.row.confirmed || term == data_.row.term; }
+  void ConfirmLog(int64_t term) {
+    if (term == data_.row.term) data_.row.confirmed = true;
+  }
 
   // A transaction of the leader of `term`. ABORTED: another controller leads.
   absl::Status BeginWrite(int64_t session, int64_t term);
