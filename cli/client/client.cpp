@@ -67,6 +67,13 @@ absl::Status Answers(const std::string& server, milliseconds limit) {
   return status;
 }
 
+// True if the controller ended before its answer. A server that shuts down cancels its open calls,
+// for example at a hand-over; this client never cancels such a call.
+bool ControllerHasEnded(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+         status.error_code() == grpc::StatusCode::CANCELLED;
+}
+
 }  // namespace
 
 struct Client::Connection {
@@ -134,6 +141,10 @@ absl::Status Client::ConnectToCurrent() {
     return Unreachable(
         ExplainConnectError(opened.status().message(), server(), access->certificate()));
   }
+  // A server that shuts down cancels its open calls.
+  if (absl::IsCancelled(opened.status())) {
+    return Unreachable({"the controller ended the call", ""});
+  }
   if (absl::IsDeadlineExceeded(opened.status())) {
     return Unreachable({absl::StrCat("no answer within ", limit.count(), " ms"), ""});
   }
@@ -177,11 +188,11 @@ absl::StatusOr<Response> Client::Call(const Request& request, Method method) {
     grpc::ClientContext context;
     context.set_deadline(system_clock::now() + limits_.call);
     status = method(*connection, &context, request, &response);
-    if (status.error_code() != grpc::StatusCode::UNAVAILABLE) break;
+    if (!ControllerHasEnded(status)) break;
     connection_ = nullptr;
   }
   if (status.ok()) return response;
-  if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+  if (ControllerHasEnded(status)) {
     return Unreachable(ExplainLostConnection(status.error_message()));
   }
   if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {

@@ -361,7 +361,7 @@ describe.runIf(base !== '')('pages', () => {
       await page.locator('.run').first().waitFor();
       await page.keyboard.press('g');
       await page.keyboard.press('q');
-      await heading(page, /Queue/).waitFor();
+      await page.getByRole('heading', { name: /Queue/, level: 1 }).waitFor();
       await page.keyboard.press('j');
       await page.keyboard.press('Enter');
       await page.locator('.job-title').waitFor();

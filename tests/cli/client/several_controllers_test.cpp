@@ -36,6 +36,8 @@ class RoleServer final : public v1::AccessService::Service {
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
   int port() const { return port_; }
   void Lead() { leads_ = true; }
+  // Ends the next call without an answer, as a server that shuts down does.
+  void CancelNext() { servers_.cancels = true; }
   int calls() const { return servers_.calls; }
   void Stop() {
     if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
@@ -55,9 +57,10 @@ class RoleServer final : public v1::AccessService::Service {
     grpc::Status GetServerInfo(grpc::ServerContext*, const v1::GetServerInfoRequest*,
                                v1::GetServerInfoResponse*) override {
       ++calls;
-      return grpc::Status::OK;
+      return cancels.exchange(false) ? grpc::Status::CANCELLED : grpc::Status::OK;
     }
     std::atomic<int> calls = 0;
+    std::atomic<bool> cancels = false;
   };
 
   std::atomic<bool> leads_;
@@ -101,6 +104,16 @@ TEST_F(SeveralControllersTest, ACallMovesToTheNextLeader) {
   take_over.join();
   EXPECT_TRUE(answer.ok()) << answer.status();
   EXPECT_EQ(second.calls(), 1);
+}
+
+TEST_F(SeveralControllersTest, ACallThatTheControllerEndsIsRepeated) {
+  RoleServer leader(true);
+  RoleServer standby(false);
+  Client client = MakeClient({leader.address(), standby.address()});
+  leader.CancelNext();
+  const auto answer = client.GetServerInfo();
+  EXPECT_TRUE(answer.ok()) << answer.status();
+  EXPECT_EQ(leader.calls(), 2);
 }
 
 TEST_F(SeveralControllersTest, WithoutALeaderEachControllerIsNamed) {
