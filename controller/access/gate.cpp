@@ -44,7 +44,7 @@ void AccessGate::ReplaceToken(const std::string& token) {
   // token, so the next start drops them.
   if (const absl::Status status = SaveSessions(); !status.ok()) {
     spdlog::warn(
-        "cannot store that all dashboard sessions have ended: {}; the "
+        "cannot store the end of all dashboard sessions: {}; the "
         "controller discards these sessions at its next start",
         std::string(status.message()));
   }

@@ -9,8 +9,8 @@ void LeaderNoteWriter::ShowPage(const std::string& address) const {
   const absl::Status shown = notes_->Write(kPageNote, address);
   if (shown.ok()) return;
   spdlog::warn(
-      "cannot tell the standbys the address of the page: {}; until the next leader, only this "
-      "controller serves the page",
+      "cannot store the address of the page for the standbys: {}. Until another controller leads, "
+      "the page is only at this controller",
       std::string(shown.message()));
 }
 

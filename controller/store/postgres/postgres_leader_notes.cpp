@@ -7,7 +7,7 @@
 namespace trainyard::controller {
 namespace {
 
-// A slow server must not delay the answer to a login for long.
+// A login waits for a write, so a slow server must fail it soon.
 constexpr PostgresLimits kNoteLimits{
     .connect_ms = 2'000, .statement_ms = 2'000, .idle_transaction_ms = 2'000, .answer_ms = 2'500};
 

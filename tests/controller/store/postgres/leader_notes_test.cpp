@@ -38,7 +38,7 @@ TEST_F(LeaderNotesTest, TheNextLeaderReadsAndReplacesANote) {
     ASSERT_TRUE(notes.Write(kSessionsNote, "one").ok());
     ASSERT_TRUE(notes.Write(kSessionsNote, std::string("two\0", 4)).ok());
   }
-  // The same controller, started again, takes over at once.
+  // A controller at the address of the leader takes over at once.
   const auto second = Lead("first");
   ASSERT_EQ(second->term(), 2);
   PostgresLeaderNotes notes(settings(), second->term());
