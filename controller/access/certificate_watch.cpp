@@ -1,15 +1,11 @@
 #include "controller/access/certificate_watch.h"
 
-#include <openssl/bio.h>
-#include <openssl/pem.h>
-#include <openssl/x509.h>
-
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "proto/access/certificate.h"
 #include "spdlog/spdlog.h"
 
 namespace trainyard::controller {
@@ -28,16 +24,12 @@ std::optional<Timestamp> EndOf(const X509& certificate) {
 }  // namespace
 
 std::optional<Timestamp> ExpiryOf(const std::string& pem) {
-  const std::unique_ptr<BIO, decltype(&BIO_free)> text(
-      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
   std::optional<Timestamp> first;
-  while (true) {
-    const std::unique_ptr<X509, decltype(&X509_free)> certificate(
-        PEM_read_bio_X509(text.get(), nullptr, nullptr, nullptr), X509_free);
-    if (certificate == nullptr) return first;
+  for (const Certificate& certificate : CertificatesOf(pem)) {
     const std::optional<Timestamp> end = EndOf(*certificate);
     if (end.has_value()) first = std::min(first.value_or(*end), *end);
   }
+  return first;
 }
 
 std::string ExpiryWarning(Timestamp expires_ms, Timestamp now) {

@@ -18,8 +18,8 @@
 #include "controller/http/beast_text.h"
 #include "controller/http/content.h"
 #include "controller/http/problem.h"
-#include "openssl/x509.h"
 #include "proto/access/address.h"
+#include "proto/access/certificate.h"
 #include "proto/support/asio.h"
 
 namespace trainyard::controller::http {
@@ -33,8 +33,8 @@ using asio::ip::tcp;
 constexpr std::size_t kStreamBytes = 64 << 10;
 constexpr char kEventStream[] = "text/event-stream";
 // Headers of an answer that are passed on in addition to those of Response.
-constexpr const char* kPassedHeaders[] = {"Allow", "Content-Disposition", "Location",
-                                          "Retry-After", "Set-Cookie"};
+constexpr const char* kPassedHeaders[] = {"Allow", "Content-Disposition", "Location", "Retry-After",
+                                          "Set-Cookie"};
 
 bhttp::request<bhttp::string_body> ToMessage(const Request& request, const std::string& leader,
                                              bool encrypted) {
@@ -61,31 +61,6 @@ bhttp::request<bhttp::string_body> ToMessage(const Request& request, const std::
   message.body() = request.body;
   message.prepare_payload();
   return message;
-}
-
-// True if the server has presented the certificate `own`.
-bool IsSameCertificate(const std::vector<unsigned char>& own, X509* presented) {
-  unsigned char* text = nullptr;
-  const int size = i2d_X509(presented, &text);
-  const bool same = size > 0 && static_cast<std::size_t>(size) == own.size() &&
-                    std::equal(own.begin(), own.end(), text);
-  OPENSSL_free(text);
-  return same;
-}
-
-// The first certificate of a PEM text, in DER; empty if there is none.
-std::vector<unsigned char> FirstCertificate(const std::string& pem) {
-  std::vector<unsigned char> der;
-  BIO* text = BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size()));
-  if (X509* certificate = PEM_read_bio_X509(text, nullptr, nullptr, nullptr)) {
-    unsigned char* bytes = nullptr;
-    const int size = i2d_X509(certificate, &bytes);
-    if (size > 0) der.assign(bytes, bytes + size);
-    OPENSSL_free(bytes);
-    X509_free(certificate);
-  }
-  BIO_free(text);
-  return der;
 }
 
 // One request and its answer, on a connection of its own. Stream is either a TCP stream or TLS over
@@ -127,11 +102,11 @@ class Call final : public std::enable_shared_from_this<Call<Stream>> {
   beast::tcp_stream& Tcp() { return beast::get_lowest_layer(stream_); }
 
   void Connect(const tcp::resolver::results_type& found) {
-    Tcp().async_connect(found, [self = this->shared_from_this()](beast::error_code error,
-                                                                 const tcp::endpoint&) {
-      if (error) return self->Fail(error.message());
-      self->Greet();
-    });
+    Tcp().async_connect(
+        found, [self = this->shared_from_this()](beast::error_code error, const tcp::endpoint&) {
+          if (error) return self->Fail(error.message());
+          self->Greet();
+        });
   }
 
   void Greet() {
@@ -149,8 +124,7 @@ class Call final : public std::enable_shared_from_this<Call<Stream>> {
   void Send() {
     Tcp().expires_after(limits_.answer);
     bhttp::async_write(
-        stream_, message_,
-        [self = this->shared_from_this()](beast::error_code error, std::size_t) {
+        stream_, message_, [self = this->shared_from_this()](beast::error_code error, std::size_t) {
           if (error) return self->Fail(error.message());
           bhttp::async_read_header(
               self->stream_, self->buffer_, *self->parser_,
@@ -162,15 +136,15 @@ class Call final : public std::enable_shared_from_this<Call<Stream>> {
     if (error) return Fail(error.message());
     const auto& answer = parser_->get();
     if (absl::StartsWith(ToText(answer[bhttp::field::content_type]), kEventStream)) {
-      return Respond_({.content_type = kEventStream,
-                       .stream = [self = this->shared_from_this()](
-                                     std::shared_ptr<StreamSink> sink) {
-                         // Called on the server's thread.
-                         asio::post(self->stream_.get_executor(), [self, sink = std::move(sink)] {
-                           self->sink_ = sink;
-                           self->PassOn(self->Buffered());
-                         });
-                       }});
+      return Respond_(
+          {.content_type = kEventStream,
+           .stream = [self = this->shared_from_this()](std::shared_ptr<StreamSink> sink) {
+             // Called on the server's thread.
+             asio::post(self->stream_.get_executor(), [self, sink = std::move(sink)] {
+               self->sink_ = sink;
+               self->PassOn(self->Buffered());
+             });
+           }});
     }
     bhttp::async_read(stream_, buffer_, *parser_,
                       [self = this->shared_from_this()](beast::error_code failed, std::size_t) {
@@ -245,17 +219,17 @@ class Call final : public std::enable_shared_from_this<Call<Stream>> {
 struct Relay::Parts {
   absl::Status UseTls(const TlsIdentity& identity) {
     if (identity.certificate.empty()) return absl::OkStatus();
-    const std::vector<unsigned char> own = FirstCertificate(identity.certificate);
-    if (own.empty()) {
+    const std::vector<Certificate> chain = CertificatesOf(identity.certificate);
+    if (chain.empty()) {
       return absl::FailedPreconditionError("the certificate of this controller cannot be read");
     }
     tls.emplace(asio::ssl::context::tlsv12_client);
     tls->set_verify_mode(asio::ssl::verify_peer);
     // The certificate itself is compared, so its issuer and its names do not matter.
-    tls->set_verify_callback([own](bool, asio::ssl::verify_context& chain) {
-      X509_STORE_CTX* store = chain.native_handle();
+    tls->set_verify_callback([own = chain.front()](bool, asio::ssl::verify_context& presented) {
+      X509_STORE_CTX* store = presented.native_handle();
       return X509_STORE_CTX_get_error_depth(store) > 0 ||
-             IsSameCertificate(own, X509_STORE_CTX_get_current_cert(store));
+             X509_cmp(own.get(), X509_STORE_CTX_get_current_cert(store)) == 0;
     });
     return absl::OkStatus();
   }

@@ -1,15 +1,12 @@
 #include "proto/access/connect_error.h"
 
-#include <openssl/bio.h>
-#include <openssl/pem.h>
-#include <openssl/x509.h>
-
 #include <initializer_list>
-#include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/access/certificate.h"
 #include "proto/access/token_file.h"
 
 namespace trainyard {
@@ -31,15 +28,12 @@ enum class Validity { kNoCertificate, kEarly, kExpired, kValid };
 
 // Returns the validity period of the first certificate.
 Validity ValidityOf(absl::string_view pem) {
-  const std::unique_ptr<BIO, decltype(&BIO_free)> bio(
-      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), BIO_free);
-  const std::unique_ptr<X509, decltype(&X509_free)> first(
-      bio == nullptr ? nullptr : PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr),
-      X509_free);
-  if (first == nullptr) return Validity::kNoCertificate;
-  if (X509_cmp_current_time(X509_get0_notBefore(first.get())) > 0) return Validity::kEarly;
-  return X509_cmp_current_time(X509_get0_notAfter(first.get())) < 0 ? Validity::kExpired
-                                                                    : Validity::kValid;
+  const std::vector<Certificate> certificates = CertificatesOf(pem);
+  if (certificates.empty()) return Validity::kNoCertificate;
+  const X509* first = certificates.front().get();
+  if (X509_cmp_current_time(X509_get0_notBefore(first)) > 0) return Validity::kEarly;
+  return X509_cmp_current_time(X509_get0_notAfter(first)) < 0 ? Validity::kExpired
+                                                              : Validity::kValid;
 }
 
 // Returns the reason why the controller's certificate was rejected.
