@@ -47,8 +47,9 @@ void TickKernel::Restore(ClusterState state, uint64_t last_sequence) {
   last_sequence_ = last_sequence;
 }
 
-void TickKernel::StartClock(const std::string& boot_id, const ClockReading& reading) {
-  clock_ = ClusterClock(state_.clock, boot_id, reading);
+void TickKernel::StartClock(const std::string& boot_id, const ClockReading& reading,
+                            std::optional<int64_t> since_newest_ms) {
+  clock_ = ClusterClock(state_.clock, boot_id, reading, since_newest_ms);
 }
 
 void TickKernel::Start(Timestamp now) {
@@ -321,10 +322,9 @@ void TickKernel::DeferAttach(Pending pending, Timestamp now) {
 }
 
 void TickKernel::NotifyListeners(Timestamp now) {
-  TickSummary summary{
-      .changed_jobs = {},
-      .events = events_,
-      .log_confirmed = IsLogConfirmed(state_, observations_, options_, now)};
+  TickSummary summary{.changed_jobs = {},
+                      .events = events_,
+                      .log_confirmed = IsLogConfirmed(state_, observations_, options_, now)};
   for (const v1::Event& event : events_) {
     if (const int64_t job_id = JobIdOf(event); job_id != 0) summary.changed_jobs.insert(job_id);
   }

@@ -37,8 +37,10 @@ class TickKernel {
 
   // Sets the state, which was replayed from the event log up to event `last_sequence`.
   void Restore(ClusterState state, uint64_t last_sequence);
-  // Sets the clock so that it continues the time of the state. Call after Restore.
-  void StartClock(const std::string& boot_id, const ClockReading& reading);
+  // Sets the clock so that it continues the time of the state. Call after Restore. For
+  // `since_newest_ms`, see ClusterClock.
+  void StartClock(const std::string& boot_id, const ClockReading& reading,
+                  std::optional<int64_t> since_newest_ms = std::nullopt);
   // Returns the controller's time (cluster_clock.h).
   Timestamp TimeAt(const ClockReading& reading) const { return clock_.TimeAt(reading); }
   // Call when the controller starts to receive messages.

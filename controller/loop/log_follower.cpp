@@ -1,5 +1,6 @@
 #include "controller/loop/log_follower.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,8 +11,9 @@
 
 namespace trainyard::controller {
 
-LogFollower::LogFollower(OpenTail open_tail, std::chrono::milliseconds poll_every)
-    : open_tail_(std::move(open_tail)), poll_every_(poll_every) {}
+LogFollower::LogFollower(OpenTail open_tail, const Clock& clock,
+                         std::chrono::milliseconds poll_every)
+    : open_tail_(std::move(open_tail)), clock_(clock), poll_every_(poll_every) {}
 
 LogFollower::~LogFollower() { Stop(); }
 
@@ -47,6 +49,7 @@ std::shared_ptr<ReplayedState> LogFollower::Take() {
 void LogFollower::Forget() {
   tail_.reset();
   replayed_.reset();
+  waits_ = false;
   position_ = 0;
 }
 
@@ -101,6 +104,12 @@ absl::Status LogFollower::ApplyBatch(LogTail::Batch batch) {
     ApplyTakingSpec(event, replayed_->state);
   }
   replayed_->last_sequence = batch.last_sequence;
+  const bool waited = std::exchange(waits_, !batch.has_more);
+  if (batch.restarts) {
+    replayed_->newest_read_ms.reset();
+  } else if (!batch.events.empty()) {
+    replayed_->newest_read_ms = waited ? std::optional(clock_.Read().steady_ms) : std::nullopt;
+  }
   position_ = static_cast<int64_t>(batch.last_sequence);
   return absl::OkStatus();
 }

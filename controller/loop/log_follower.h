@@ -17,6 +17,7 @@
 #include "controller/loop/replayed_state.h"
 #include "controller/loop/retry_backoff.h"
 #include "controller/store/events/log_tail.h"
+#include "proto/support/clock.h"
 
 namespace trainyard::controller {
 
@@ -25,8 +26,9 @@ class LogFollower {
   using OpenTail = std::function<absl::StatusOr<std::unique_ptr<LogTail>>()>;
 
   // `poll_every` is the time between two looks at the log.
-  explicit LogFollower(OpenTail open_tail,
-                       std::chrono::milliseconds poll_every = std::chrono::milliseconds(200));
+  // Uses the steady time of `clock`, which must outlive the follower.
+  LogFollower(OpenTail open_tail, const Clock& clock,
+              std::chrono::milliseconds poll_every = std::chrono::milliseconds(200));
   // Stops.
   ~LogFollower();
 
@@ -52,6 +54,7 @@ class LogFollower {
   bool IsStopping() const;
 
   const OpenTail open_tail_;
+  const Clock& clock_;
   const std::chrono::milliseconds poll_every_;
   std::atomic<int64_t> position_ = 0;
   mutable std::mutex mutex_;
@@ -61,7 +64,8 @@ class LogFollower {
   // Used only on the thread, and after its end.
   std::unique_ptr<LogTail> tail_;
   std::shared_ptr<ReplayedState> replayed_;
-  std::string error_;  // The last logged error, which is not logged again.
+  bool waits_ = false;  // All events of the log were applied at the last look.
+  std::string error_;   // The last logged error, which is not logged again.
   // Each attempt may read a large snapshot.
   RetryBackoff backoff_;
   std::thread thread_;

@@ -79,8 +79,13 @@ absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const C
                                                     LoopOptions options, ReplayedState* replayed) {
   std::unique_ptr<Loop> loop(new Loop(event_log, clock, std::move(options)));
   absl::StatusOr<ClusterState> state = absl::NotFoundError("nothing is replayed yet");
+  std::optional<int64_t> newest_read_ms;
   if (replayed != nullptr) {
+    newest_read_ms = replayed->newest_read_ms;
+    const uint64_t before = replayed->last_sequence;
     state = loop->Continue(std::move(*replayed));
+    // The standby would have read the other events a moment later.
+    if (state.ok() && loop->replayed_sequence_ != before) newest_read_ms = clock.Read().steady_ms;
     if (!state.ok()) {
       spdlog::warn("the state of this standby cannot be used: {}; replaying the log",
                    std::string(state.status().message()));
@@ -89,7 +94,10 @@ absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const C
   if (!state.ok()) state = loop->Replay();
   if (!state.ok()) return state.status();
   loop->tick_.Restore(*std::move(state), loop->replayed_sequence_);
-  loop->tick_.StartClock(clock.BootId(), clock.Read());
+  const ClockReading now = clock.Read();
+  std::optional<int64_t> since_newest_ms;
+  if (newest_read_ms.has_value()) since_newest_ms = now.steady_ms - *newest_read_ms;
+  loop->tick_.StartClock(clock.BootId(), now, since_newest_ms);
   return loop;
 }
 

@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_LOOP_REPLAYED_STATE_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "controller/core/state/cluster_state.h"
 
@@ -13,6 +14,9 @@ struct ReplayedState {
   uint64_t last_sequence = 0;  // Number of the last event in the state.
   // Number of the last event in the snapshot from which the state was rebuilt; 0 if there was none.
   uint64_t snapshot_sequence = 0;
+  // Steady time at which the last event was read, while this standby waited for it; nullopt if the
+  // event may be older. See Clock::Read.
+  std::optional<int64_t> newest_read_ms;
 };
 
 }  // namespace trainyard::controller

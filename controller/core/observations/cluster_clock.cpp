@@ -40,10 +40,18 @@ std::string DoubtAbout(int64_t ahead_ms) {
                       "time ledgers of the jobs that were running are wrong too");
 }
 
+std::string DifferenceText(int64_t error_ms) {
+  return absl::StrCat("the wall clock of this controller's machine is ",
+                      DurationText(std::abs(error_ms)), error_ms > 0 ? " ahead of" : " behind",
+                      " that of the leader before; all times are shifted by the difference, and "
+                      "durations do not change. Correct the clocks of both machines (chronyc "
+                      "tracking)");
+}
+
 // Returns the event for a start on another boot than the controller's last start: after a reboot,
 // or on another machine.
 v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boot_id,
-                           const ClockReading& reading) {
+                           const ClockReading& reading, std::optional<int64_t> since_newest_ms) {
   const Timestamp newest_ms = known.newest_ms();
   const bool is_known = newest_ms > 0;
   v1::ClockSet set;
@@ -56,6 +64,13 @@ v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boo
   set.set_boot_time_ms(reading.wall_ms - reading.steady_ms);
   if (!is_known) return set;
   const int64_t ahead_ms = reading.wall_ms - newest_ms;
+  const int64_t error_ms = ahead_ms - since_newest_ms.value_or(ahead_ms);
+  if (std::abs(error_ms) > kMeasuredGapToleranceMs) {
+    set.set_step_ms(error_ms);
+    set.set_assumed_ms(*since_newest_ms);
+    set.set_doubt(DifferenceText(error_ms));
+    return set;
+  }
   set.set_step_ms(std::min<int64_t>(ahead_ms, 0));
   set.set_assumed_ms(std::max<int64_t>(ahead_ms, 0));
   set.set_doubt(DoubtAbout(ahead_ms));
@@ -65,10 +80,10 @@ v1::ClockSet OnAnotherBoot(const v1::ClusterClock& known, const std::string& boo
 }  // namespace
 
 ClusterClock::ClusterClock(const v1::ClusterClock& known, const std::string& boot_id,
-                           const ClockReading& reading)
+                           const ClockReading& reading, std::optional<int64_t> since_newest_ms)
     : boot_id_(boot_id), boot_time_ms_(known.boot_time_ms()) {
   if (IsSameBoot(known, boot_id, reading)) return;
-  due_at_start_ = OnAnotherBoot(known, boot_id, reading);
+  due_at_start_ = OnAnotherBoot(known, boot_id, reading, since_newest_ms);
   boot_time_ms_ = due_at_start_->boot_time_ms();
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "controller/core/event_log/snapshot.h"
+#include "tests/controller/controller_harness.h"
 
 namespace trainyard::controller {
 namespace {
@@ -110,10 +111,11 @@ class LogFollowerTest : public testing::Test {
   }
 
   SharedLog log_;
+  HandClock clock_;
   LogFollower follower_{[this]() -> absl::StatusOr<std::unique_ptr<LogTail>> {
                           return std::make_unique<SharedLogTail>(log_);
                         },
-                        std::chrono::milliseconds(1)};
+                        clock_, std::chrono::milliseconds(1)};
 };
 
 TEST_F(LogFollowerTest, TheStateContainsOldAndNewEvents) {
@@ -129,6 +131,23 @@ TEST_F(LogFollowerTest, TheStateContainsOldAndNewEvents) {
   EXPECT_THAT(QueuesIn(*replayed), testing::ElementsAre("a", "b", "c"));
   EXPECT_EQ(replayed->last_sequence, 3u);
   EXPECT_EQ(replayed->snapshot_sequence, 0u);
+}
+
+TEST_F(LogFollowerTest, TheTimeOfTheLastEventIsKnownOnlyIfTheFollowerWaitedForIt) {
+  log_.Append(QueueEvent("a"));
+  Start();
+  WaitUntilRead();
+  log_.Append(QueueEvent("b"));
+  WaitUntilRead();
+  EXPECT_EQ(follower_.Take()->newest_read_ms, clock_.Read().steady_ms);
+}
+
+TEST_F(LogFollowerTest, TheTimeOfAnEventBeforeTheStartIsUnknown) {
+  log_.Append(QueueEvent("a"));
+  log_.Append(QueueEvent("b"));
+  Start();
+  WaitUntilRead();
+  EXPECT_EQ(follower_.Take()->newest_read_ms, std::nullopt);
 }
 
 TEST_F(LogFollowerTest, AFollowerThatFellBehindASnapshotBeginsWithIt) {

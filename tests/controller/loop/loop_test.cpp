@@ -116,6 +116,43 @@ TEST_F(LoopTest, AStateOfAStandbyIsContinuedWithTheLastEvents) {
   EXPECT_TRUE((*from_marked)->View().state.queues.contains("marked"));
 }
 
+// A machine whose wall clock is an hour ahead of that of the leader before.
+class OtherMachine final : public Clock {
+ public:
+  explicit OtherMachine(Timestamp newest) : newest_(newest) {}
+  Timestamp Now() const override { return Read().wall_ms; }
+  ClockReading Read() const override { return {newest_ + 3'600'000 + 2'000, kReadMs + 2'000}; }
+  std::string BootId() const override { return "other machine"; }
+
+  // The steady time at which the standby has read the newest event.
+  static constexpr int64_t kReadMs = 40'000;
+
+ private:
+  const Timestamp newest_;
+};
+
+TEST_F(LoopTest, AStandbyCountsTheTimeOfATakeOverByItsSteadyClock) {
+  Start();
+  ASSERT_TRUE(Submit(Submission("one")).get().ok());
+  ReplayedState replayed = ReplayedNow();
+  replayed.newest_read_ms = OtherMachine::kReadMs;
+  loop_->Stop();
+  const OtherMachine clock(replayed.state.clock.newest_ms());
+  auto continued = Loop::Recover(log_, clock, {}, &replayed);
+  ASSERT_TRUE(continued.ok()) << continued.status();
+  loop_ = *std::move(continued);
+  loop_->Start();
+  ASSERT_TRUE(Submit(AttachWorker{TestHello("b", 1)}).get().ok());
+  loop_->Stop();
+  const auto events = log_.ReadEventsBefore(0, 0, 5);
+  ASSERT_TRUE(events.ok());
+  const auto set = std::ranges::find_if(
+      *events, [](const v1::EventEntry& entry) { return entry.event().has_clock_set(); });
+  ASSERT_NE(set, events->end());
+  EXPECT_EQ(set->event().clock_set().step_ms(), 3'600'000);
+  EXPECT_EQ(set->event().clock_set().assumed_ms(), 2'000);
+}
+
 // The database was replaced by an older copy.
 TEST_F(LoopTest, AStateBeyondTheEndOfTheLogIsNotUsed) {
   Start();

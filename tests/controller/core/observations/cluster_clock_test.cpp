@@ -90,6 +90,32 @@ TEST(ClusterClockTest, AfterARebootTheWallClockMeasuresTheDowntime) {
   EXPECT_NE(ClusterClock(KnownClock(), "another boot", late).Due(late)->doubt(), "");
 }
 
+// A standby on another machine takes over. Its wall clock is an hour ahead or behind.
+TEST(ClusterClockTest, AWallClockThatDiffersFromTheMeasuredTimeMovesTheEvents) {
+  constexpr int64_t kHourMs = 3'600'000;
+  for (const int64_t error_ms : {kHourMs, -kHourMs}) {
+    const ClockReading start{kWallMs + 2'000 + error_ms, 20'000};
+    const ClusterClock clock(KnownClock(), "another boot", start, 2'000);
+    EXPECT_EQ(clock.TimeAt(start), start.wall_ms);
+    const auto set = clock.Due(start);
+    ASSERT_TRUE(set.has_value());
+    EXPECT_EQ(set->step_ms(), error_ms);
+    EXPECT_EQ(set->assumed_ms(), 2'000);
+    EXPECT_NE(set->doubt(), "");
+  }
+}
+
+TEST(ClusterClockTest, AWallClockThatAgreesWithTheMeasuredTimeMeasuresTheDowntime) {
+  for (const int64_t error_ms : {-kMeasuredGapToleranceMs, int64_t{0}, kMeasuredGapToleranceMs}) {
+    const ClockReading start{kWallMs + 9'000 + error_ms, 20'000};
+    const auto set = ClusterClock(KnownClock(), "another boot", start, 9'000).Due(start);
+    ASSERT_TRUE(set.has_value());
+    EXPECT_EQ(set->step_ms(), 0);
+    EXPECT_EQ(set->assumed_ms(), 9'000 + error_ms);
+    EXPECT_EQ(set->doubt(), "");
+  }
+}
+
 TEST(ClusterClockTest, AfterARebootAClockBehindTheNewestEventMovesTheEvents) {
   const ClockReading start{kWallMs - kStepDay, 20'000};
   const ClusterClock clock(KnownClock(), "another boot", start);
