@@ -43,7 +43,7 @@ absl::StatusOr<ClusterMember> StartMember(const ControllerOptions& options, cons
                                     .holder = resolved.advertise,
                                     .version = TRAINYARD_VERSION};
   SeatOpening opening(stores);
-  LogFollower follower([&stores] { return OpenLogTail(stores); });
+  LogFollower follower([&stores] { return OpenLogTail(stores); }, clock);
   const ElectionHooks election{
       .open_seat = [&opening] { return opening.Open(); },
       .stop_requested = std::move(hooks.stop_requested),
@@ -64,6 +64,9 @@ absl::StatusOr<ClusterMember> StartMember(const ControllerOptions& options, cons
   resolved.hand_over = member.guard.get();
   resolved.replayed = follower.Take();
   resolved.before_answer = [guard = member.guard.get()] { guard->CheckMayAnswer(); };
+  resolved.on_higher_term = [guard = member.guard.get()](int64_t term) {
+    guard->HigherTermSeen(term);
+  };
   TRAINYARD_ASSIGN_OR_RETURN(member.controller, Controller::Start(resolved, clock));
   return member;
 }

@@ -54,6 +54,9 @@ struct ControllerOptions {
   bool insecure = false;
   // Called before each answer to a caller (LeaderGuard::CheckMayAnswer). May be unset.
   std::function<void()> before_answer;
+  // Called if a worker has seen a leader of a higher term (LeaderGuard::HigherTermSeen). May be
+  // unset.
+  std::function<void(int64_t term)> on_higher_term;
   // The state that this controller has rebuilt as a standby. Null if it has none. The start of the
   // controller moves from it.
   std::shared_ptr<ReplayedState> replayed;

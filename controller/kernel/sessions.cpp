@@ -21,6 +21,10 @@
 namespace trainyard::controller {
 namespace {
 
+// The maximum number of terms by which a worker may be ahead, so that a faulty worker cannot use up
+// all terms.
+constexpr int64_t kMostTermsAhead = 1'000'000'000;
+
 constexpr int64_t kHeartbeatSeconds = 1;
 constexpr int64_t kSlowConsumerMs = 30'000;
 constexpr v1::StreamKind kStreamKinds[] = {v1::STREAM_KIND_TELEMETRY, v1::STREAM_KIND_LOG,
@@ -94,6 +98,10 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
     actions.emplace_back(Warning(absl::StrCat("refused worker ", hello.node_name(), " (",
                                               hello.node_id(), "): ", status.message())));
     actions.emplace_back(EndLink{link, status});
+    const int64_t ahead = TermOfField(hello.leader_term()) - options_.leader_term;
+    if (ahead > 0 && ahead <= kMostTermsAhead) {
+      actions.emplace_back(HigherTermSeen{TermOfField(hello.leader_term())});
+    }
     return;
   }
   if (const auto old = links_by_node_.find(hello.node_id()); old != links_by_node_.end()) {
@@ -140,8 +148,9 @@ absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const 
     return absl::FailedPreconditionError(absl::StrCat(
         "the worker has seen a leader of term ", seen, ", but this controller leads term ",
         options_.leader_term,
-        ". If another controller leads now, this one exits automatically; if not, the database was "
-        "replaced by an older copy: restore the newest copy"));
+        ". Another controller leads now, or the database was replaced by an older copy. On "
+        "PostgreSQL, this controller exits, and the next leader has a higher term. With stores in "
+        "files, restore the newest copy of the data directory"));
   }
   TRAINYARD_RETURN_IF_ERROR(CheckLogMark(state_, hello.log_mark()));
   const Session* old = FindNode(hello.node_id());

@@ -105,6 +105,11 @@ struct StoreOutput {
   v1::LogChunk chunk;
   Permit permit;
 };
+// A worker was refused because it has seen a leader of a higher term. Either another controller
+// leads by now, or an older copy has replaced the database. The caller must not wait.
+struct HigherTermSeen {
+  int64_t term = 0;
+};
 // Makes the next tick run now instead of at the next interval.
 struct ScheduleTick {};
 // Writes a line to the controller's log.
@@ -115,7 +120,7 @@ struct WriteLog {
 };
 
 using WorkerAction = std::variant<SendMessage, EndLink, SubmitRequest, ReadOffsets, StoreTelemetry,
-                                  StoreOutput, ScheduleTick, WriteLog>;
+                                  StoreOutput, HigherTermSeen, ScheduleTick, WriteLog>;
 using WorkerActions = std::vector<WorkerAction>;
 
 inline WriteLog Info(std::string text) { return {WriteLog::Level::kInfo, std::move(text)}; }

@@ -1,5 +1,6 @@
 #include "controller/loop/leader_guard.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <utility>
@@ -47,6 +48,14 @@ void LeaderGuard::CheckMayAnswer() const {
   if (!seat_->MayAnswer()) on_lost_(NotRenewed(""));
 }
 
+void LeaderGuard::HigherTermSeen(int64_t term) {
+  {
+    const std::lock_guard lock(mutex_);
+    higher_term_ = std::max(higher_term_, term);
+  }
+  wake_.notify_all();
+}
+
 absl::Status LeaderGuard::Checked(absl::Status status) const {
   if (absl::IsAborted(status)) on_lost_(status);
   return status;
@@ -84,19 +93,24 @@ void LeaderGuard::Finish() {
 void LeaderGuard::Run() {
   const std::chrono::milliseconds interval(seat_->interval_ms());
   std::unique_lock lock(mutex_);
-  const auto stopping = [this] { return stopping_; };
-  while (!wake_.wait_for(lock, interval, stopping)) {
+  int64_t failed_term = 0;
+  while (true) {
+    wake_.wait_for(lock, interval, [&] { return stopping_ || higher_term_ > failed_term; });
+    if (stopping_) return;
+    const int64_t higher_term = higher_term_;
     lock.unlock();
-    const bool leads = Renew();
+    const bool leads = Renew(higher_term);
     lock.lock();
     if (!leads) return;
+    // Try again at the next interval.
+    failed_term = higher_term;
   }
 }
 
-bool LeaderGuard::Renew() {
-  const absl::Status status = [this] {
+bool LeaderGuard::Renew(int64_t higher_term) {
+  const absl::Status status = [this, higher_term] {
     const std::lock_guard lock(seat_mutex_);
-    return seat_->Step();
+    return higher_term > 0 ? seat_->PassTerm(higher_term) : seat_->Step();
   }();
   if (absl::IsAborted(status)) {
     on_lost_(status);

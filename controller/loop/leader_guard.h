@@ -3,6 +3,7 @@
 #define TRAINYARD_CONTROLLER_LOOP_LEADER_GUARD_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -43,6 +44,10 @@ class LeaderGuard : public HandOverSeat {
   // Call before each answer to a caller. Calls on_lost if another controller may lead by now.
   void CheckMayAnswer() const;
 
+  // A worker has seen a leader of the higher term `term`. Ends in on_lost, on the thread. Does not
+  // wait.
+  void HigherTermSeen(int64_t term);
+
   absl::StatusOr<std::vector<StandbyReport>> Standbys() override;
   absl::Status Begin(const std::string& successor) override;
   void Cancel() override;
@@ -50,8 +55,9 @@ class LeaderGuard : public HandOverSeat {
 
  private:
   void Run();
-  // Returns false if the leadership is lost.
-  bool Renew();
+  // Renews the leadership, or gives it up if a worker has seen a leader of `higher_term`; 0 if none
+  // has. Returns false if the leadership is lost.
+  bool Renew(int64_t higher_term);
   // Calls on_lost if `status` is the loss of the leadership.
   absl::Status Checked(absl::Status status) const;
 
@@ -65,7 +71,8 @@ class LeaderGuard : public HandOverSeat {
   std::string error_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool stopping_ = false;  // Guarded by mutex_.
+  bool stopping_ = false;    // Guarded by mutex_.
+  int64_t higher_term_ = 0;  // Guarded by mutex_.
   std::thread thread_;
 };
 

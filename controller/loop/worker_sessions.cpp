@@ -190,6 +190,10 @@ Stored WorkerSessions::ToKernel(LinkId link, const v1::StreamId& stream, Permit 
   };
 }
 
+void WorkerSessions::CarryOut(HigherTermSeen& action) {
+  if (on_higher_term_) on_higher_term_(action.term);
+}
+
 void WorkerSessions::CarryOut(ScheduleTick&) { loop_.ScheduleTick(); }
 
 void WorkerSessions::CarryOut(WriteLog& action) {

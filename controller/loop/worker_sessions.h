@@ -38,6 +38,12 @@ class WorkerSessions final : public WorkerListener {
     on_lost_events_ = std::move(on_lost_events);
   }
 
+  // Sets the function that is called on the loop thread if a worker has seen a leader of a higher
+  // term. It must not wait. Call before the loop starts.
+  void OnHigherTerm(std::function<void(int64_t term)> on_higher_term) {
+    on_higher_term_ = std::move(on_higher_term);
+  }
+
   // Ends every stream with this status and refuses new streams with it. May be called on any
   // thread.
   void CloseAll(const absl::Status& status);
@@ -68,6 +74,7 @@ class WorkerSessions final : public WorkerListener {
   void CarryOut(ReadOffsets& action);
   void CarryOut(StoreTelemetry& action);
   void CarryOut(StoreOutput& action);
+  void CarryOut(HigherTermSeen& action);
   void CarryOut(ScheduleTick& action);
   static void CarryOut(WriteLog& action);
   // May be called on any thread.
@@ -83,6 +90,7 @@ class WorkerSessions final : public WorkerListener {
   // Used only on the loop thread.
   WorkerKernel kernel_;
   std::function<void(const absl::Status& cause)> on_lost_events_;
+  std::function<void(int64_t term)> on_higher_term_;
   LinkId last_link_ = 0;
   std::map<LinkId, std::shared_ptr<WorkerLink>> links_;
   std::map<const WorkerLink*, LinkId> ids_;

@@ -78,6 +78,9 @@ class FakeSeat final : public LeaderSeat {
   absl::Status NameSuccessor(const std::string& address) override {
     return election_.Name(address);
   }
+  absl::Status PassTerm(int64_t seen) override {
+    return absl::AbortedError(absl::StrCat("the next term is above ", seen));
+  }
   bool ContinuesLog() const override { return false; }
   bool MayAnswer() const override { return election_.Get().may_answer; }
 

@@ -18,14 +18,19 @@ struct TermRequest {
   int64_t wait_ms = 0;  // Limit of the wait for open transactions of the present leader.
 };
 
-// Begins the term after `seen_term` and returns its number; 0 if another controller was faster. All
-// later transactions of the present leader fail. UNAVAILABLE: an open transaction of the present
-// leader has not ended in time.
+// Begins a term above `seen_term` and above all terms in the log, and returns its number; 0 if
+// another controller was faster. All later transactions of the present leader fail. UNAVAILABLE: an
+// open transaction of the present leader has not ended in time.
 absl::StatusOr<int64_t> BeginTerm(const TermRequest& request, PostgresDatabase& database);
 
 // Begins a transaction of the leader of `term`. The next term begins only after this transaction
-// has ended. ABORTED: another term has begun.
+// has ended. ABORTED: another term has begun. The row is locked FOR KEY SHARE, which does not delay
+// a renewal of the row: on a slow network, a leader would lose the leadership by its own writes.
 absl::StatusOr<PostgresTransaction> BeginLeaderWrite(int64_t term, PostgresDatabase& database);
+
+// Call before the term in the row is changed. Waits until no transaction of the leader is open. No
+// further one begins until the present transaction ends.
+absl::Status WaitForLeaderWrites(PostgresDatabase& database);
 
 // Returns ABORTED, with both terms. The controller must exit without an answer to anyone.
 absl::Status LeadershipLost(int64_t term, PostgresDatabase& database);

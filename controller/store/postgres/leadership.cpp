@@ -55,8 +55,8 @@ constexpr char kEndLockHolder[] =
     "interval "
     "'2.5 s')) OR query_start < clock_timestamp() - interval '2.5 s')";
 
-// Sessions with an open transaction of a leader: SELECT ... FOR SHARE locks the table in the mode
-// RowShareLock until the transaction ends.
+// Sessions with an open transaction of a leader: SELECT ... FOR KEY SHARE locks the table in the
+// mode RowShareLock until the transaction ends.
 constexpr char kEndWriters[] =
     "SELECT pg_terminate_backend(pid) FROM (SELECT DISTINCT pid FROM pg_locks WHERE relation = "
     "'leader'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = "
@@ -219,6 +219,20 @@ absl::Status Leadership::NameSuccessor(const std::string& address) {
           "UPDATE leader SET successor = $1, named = clock_timestamp() WHERE term = $2", address,
           kernel_.term()));
   return named.changed() == 1 ? absl::OkStatus() : LeadershipLost(kernel_.term(), *database_);
+}
+
+absl::Status Leadership::PassTerm(int64_t seen) {
+  TRAINYARD_ASSIGN_OR_RETURN(auto transaction, PostgresTransaction::BeginWrite(*database_));
+  TRAINYARD_RETURN_IF_ERROR(WaitForLeaderWrites(*database_));
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows passed,
+                             database_->Query("UPDATE leader SET term = $1 WHERE term = $2 AND "
+                                              "term < $1",
+                                              seen, kernel_.term()));
+  if (passed.changed() != 1) return LeadershipLost(kernel_.term(), *database_);
+  TRAINYARD_RETURN_IF_ERROR(transaction.Commit());
+  return absl::AbortedError(absl::StrCat(
+      database_->name(), ": a worker has seen term ", seen, ", but this controller leads term ",
+      kernel_.term(), ": the database was replaced by an older copy. The next term is ", seen + 1));
 }
 
 }  // namespace trainyard::controller

@@ -47,6 +47,7 @@ class Leadership final : public LeaderSeat {
   void SetPosition(int64_t position) override { position_ = position; }
   absl::StatusOr<std::vector<StandbyReport>> Standbys() override;
   absl::Status NameSuccessor(const std::string& address) override;
+  absl::Status PassTerm(int64_t seen) override;
   bool ContinuesLog() const override { return kernel_.ContinuesLog(); }
   bool MayAnswer() const override { return kernel_.MayAnswer(clock_.Read()) && !SessionHasEnded(); }
 

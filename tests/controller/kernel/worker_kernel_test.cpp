@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "controller/core/decide/left_out.h"
@@ -68,10 +69,21 @@ TEST_F(WorkerKernelTest, AWorkerThatHasSeenAHigherTermIsRefused) {
   *message.mutable_hello() = HelloOf("a");
   message.mutable_hello()->set_leader_term(2);
   const WorkerActions actions = kernel_->Receive(1, message, nullptr, now_);
-  ASSERT_EQ(actions.size(), 2u);
+  ASSERT_EQ(actions.size(), 3u);
   ASSERT_TRUE(std::holds_alternative<EndLink>(actions[1]));
   EXPECT_THAT(std::string(std::get<EndLink>(actions[1]).status.message()),
               testing::HasSubstr("has seen a leader of term 2, but this controller leads term 1"));
+  ASSERT_TRUE(std::holds_alternative<HigherTermSeen>(actions[2]));
+  EXPECT_EQ(std::get<HigherTermSeen>(actions[2]).term, 2);
+}
+
+TEST_F(WorkerKernelTest, AFaultyWorkerCannotUseUpTheTerms) {
+  v1::WorkerMessage message;
+  *message.mutable_hello() = HelloOf("a");
+  message.mutable_hello()->set_leader_term(std::numeric_limits<int64_t>::max());
+  const WorkerActions actions = kernel_->Receive(1, message, nullptr, now_);
+  ASSERT_EQ(actions.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<EndLink>(actions[1]));
 }
 
 // One commit may contain both a fact of a node and the removal of that node.

@@ -52,6 +52,12 @@ TEST_F(LeaderGuardTest, AnotherTermEndsTheLeadership) {
   EXPECT_THAT(Lost(), HasSubstr("term 5 has begun"));
 }
 
+TEST_F(LeaderGuardTest, AWorkerThatHasSeenAHigherTermEndsTheLeadership) {
+  const auto guard = Guard();
+  guard->HigherTermSeen(9);
+  EXPECT_THAT(Lost(), HasSubstr("the next term is above 9"));
+}
+
 TEST_F(LeaderGuardTest, AFailedRenewalIsTriedAgain) {
   const auto guard = Guard();
   election_.Set({.term = 4, .status = absl::UnavailableError("no answer")});

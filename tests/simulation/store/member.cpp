@@ -40,6 +40,7 @@ void Member::Start() {
   ended_ = nullptr;
   opens_stores_ = false;
   successor_.clear();
+  higher_term_ = 0;
   kernel_ = std::make_unique<controller::LeaderKernel>(AddressOf(number_));
   Run(0, [this] { ConnectSeat(); });
 }
@@ -189,6 +190,7 @@ void Member::StepEnded() {
   if (kernel_->term() != 0) {
     if (absl::IsAborted(kernel_->result()) || !MayAnswer()) return End();
     if (!std::exchange(opens_stores_, true)) OpenStores();
+    if (higher_term_ > 0) return PassTerm();
     if (Leads() && !successor_.empty()) return NameSuccessor();
   }
   Run(kernel_->interval_ms(), [this] { BeginStep(); });
@@ -202,6 +204,15 @@ void Member::NameSuccessor() {
       seat_, kSeatLimits,
       [&database = world_.database, term = kernel_->term(), successor = successor_](int64_t) {
         return database.NameSuccessor(term, successor);
+      },
+      [this](const absl::Status&) { End(); });
+}
+
+void Member::PassTerm() {
+  Call(
+      seat_, kSeatLimits,
+      [&database = world_.database, term = kernel_->term(), seen = higher_term_](int64_t) {
+        return database.PassTerm(term, seen);
       },
       [this](const absl::Status&) { End(); });
 }

@@ -78,6 +78,8 @@ class Member {
   void Answered(controller::LeaderAnswer answer);
   void StepEnded();
   void NameSuccessor();
+  // Gives up the leadership, because a worker has seen a leader of a higher term.
+  void PassTerm();
   bool MayAnswer() const;
 
   void OpenStores();
@@ -112,6 +114,7 @@ class Member {
   void CarryOutOne(controller::ReadOffsets& action);
   static void CarryOutOne(controller::StoreTelemetry&) {}
   static void CarryOutOne(controller::StoreOutput&) {}
+  void CarryOutOne(controller::HigherTermSeen& action) { higher_term_ = action.term; }
   void CarryOutOne(controller::ScheduleTick&) { ScheduleTick(); }
   static void CarryOutOne(controller::WriteLog&) {}
 
@@ -126,7 +129,8 @@ class Member {
   std::unique_ptr<controller::LeaderKernel> kernel_;
   std::shared_ptr<Connection> seat_;
   bool opens_stores_ = false;
-  std::string successor_;  // The standby to which this leader hands over; empty if there is none.
+  int64_t higher_term_ = 0;  // The highest term that a worker has seen, if it is above this one.
+  std::string successor_;    // The standby to which this leader hands over; empty if there is none.
   std::unique_ptr<Leading> leading_;
   // The process that ended last, kept because its functions may still be on the stack.
   std::unique_ptr<Leading> ended_;

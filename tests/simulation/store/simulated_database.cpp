@@ -113,6 +113,13 @@ std::optional<absl::Status> SimulatedDatabase::NameSuccessor(int64_t term,
   return absl::OkStatus();
 }
 
+std::optional<absl::Status> SimulatedDatabase::PassTerm(int64_t term, int64_t seen) {
+  if (data_.row.term != term) return LeadershipLost(term);
+  if (RowIsLocked()) return std::nullopt;
+  data_.row.term = std::max(term, seen);
+  return LeadershipLost(term);
+}
+
 absl::Status SimulatedDatabase::BeginWrite(int64_t session, int64_t term) {
   if (!controller::MayWrite(term, data_.row.term)) return LeadershipLost(term);
   sessions_.at(session).transaction.emplace().term = term;

@@ -77,6 +77,9 @@ class SimulatedDatabase {
   void Report(const std::string& address) { data_.reported_ms[address] = now_(); }
   // The leader of `term` names the standby that takes over. Returns nullopt as Renew does.
   std::optional<absl::Status> NameSuccessor(int64_t term, const std::string& address);
+  // The leader of `term` gives up, and the next term is above `seen`. Returns nullopt as Renew
+  // does.
+  std::optional<absl::Status> PassTerm(int64_t term, int64_t seen);
   // The leader of `term` has confirmed its log. Does nothing if another term has begun.
   void ConfirmLog(int64_t term) {
     if (term == data_.row.term) data_.row.confirmed = true;

@@ -202,9 +202,10 @@ void StoreCluster::RunFor(int64_t ms) { RunUntil(agenda_.now() + ms); }
 
 bool StoreCluster::IsSettled() const {
   if (std::ranges::any_of(clients_, [](const auto& one) { return one->IsWaiting(); })) return false;
-  return restored_ || std::ranges::all_of(nodes_, [](const auto& node) {
-           return node->IsAttached() && node->acknowledged_facts() == node->facts();
-         });
+  return std::ranges::all_of(nodes_, [this](const auto& node) {
+    // A restore can lose facts that were acknowledged.
+    return node->IsAttached() && (restored_ || node->acknowledged_facts() == node->facts());
+  });
 }
 
 void StoreCluster::Settle(int64_t ms_max) {

@@ -143,6 +143,7 @@ class SimulatedController {
   void CarryOutOne(controller::ReadOffsets& action);
   void CarryOutOne(controller::StoreTelemetry& action);
   void CarryOutOne(controller::StoreOutput& action);
+  static void CarryOutOne(controller::HigherTermSeen&) {}
   static void CarryOutOne(controller::ScheduleTick&) {}
   static void CarryOutOne(controller::WriteLog&) {}
   // Chooses a layout for the first job that waits for a choice, as the daemon's reader thread does.

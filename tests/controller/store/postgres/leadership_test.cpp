@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "controller/store/leader/leader_rule.h"
 #include "controller/store/postgres/leader_table.h"
+#include "controller/store/postgres/postgres_event_log.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "tests/controller/store/child_process.h"
 #include "tests/controller/store/postgres/postgres_fixture.h"
@@ -78,6 +79,46 @@ TEST_F(PostgresLeadershipTest, OneOfTwoLeadsAndTheOtherNamesIt) {
   EXPECT_FALSE(first->ContinuesLog()) << "it had no predecessor";
   EXPECT_EQ(first->interval_ms(), kRenewEveryMs);
   EXPECT_EQ(second->interval_ms(), kCandidateEveryMs);
+}
+
+// On a slow network, a write may take longer than the time between renewals.
+TEST_F(PostgresLeadershipTest, ALeaderRenewsItsRowDuringItsOwnWrites) {
+  const auto leader = Open("first");
+  ASSERT_TRUE(leader->Step().ok());
+  const auto writer = Connect();
+  auto transaction = BeginLeaderWrite(1, *writer);
+  ASSERT_TRUE(transaction.ok()) << transaction.status();
+  const absl::Status renewed = leader->Step();
+  EXPECT_TRUE(renewed.ok()) << renewed;
+  EXPECT_TRUE(transaction->Commit().ok());
+}
+
+// The database was replaced by an older copy.
+TEST_F(PostgresLeadershipTest, TheTermAfterOneThatAWorkerHasSeenIsHigher) {
+  const auto first = Open("first");
+  ASSERT_TRUE(first->Step().ok());
+  const absl::Status passed = first->PassTerm(9);
+  EXPECT_TRUE(absl::IsAborted(passed)) << passed;
+  EXPECT_THAT(std::string(passed.message()), HasSubstr("replaced by an older copy. The next term "
+                                                       "is 10"));
+  EXPECT_TRUE(absl::IsAborted(first->Step())) << "it no longer leads";
+  EXPECT_THAT(std::string(first->PassTerm(20).message()), HasSubstr("term 1 is lost"));
+  const auto second = Open("second");
+  ASSERT_TRUE(second->Step().ok());
+  EXPECT_EQ(second->term(), 0) << "the first one still has the lock";
+  EXPECT_EQ(BeginNextTerm(*Connect()).value(), 10);
+}
+
+TEST_F(PostgresLeadershipTest, ATermIsHigherThanThoseInTheLog) {
+  ASSERT_EQ(BeginNextTerm(*Connect()).value(), 1);
+  const auto log = PostgresEventLog::Open(settings(), 1);
+  ASSERT_TRUE(log.ok()) << log.status();
+  v1::Event event;
+  event.set_leader_term(50);
+  event.mutable_queue_set()->mutable_queue()->set_name("from another store");
+  ASSERT_TRUE((*log)->Append({event}).ok());
+  EXPECT_EQ(BeginNextTerm(*Connect()).value(), 51);
+  EXPECT_EQ(BeginNextTerm(*Connect()).value(), 52);
 }
 
 TEST_F(PostgresLeadershipTest, OfManyCandidatesExactlyOneLeads) {
@@ -331,7 +372,7 @@ TEST_F(PostgresLeadershipTest, AForeignUserNeedsTheRightToEndSessions) {
             ->RunScript(absl::StrCat("CREATE ROLE ", user, " LOGIN; GRANT USAGE ON SCHEMA ", schema,
                                      " TO ", user, "; GRANT SELECT, UPDATE ON leader TO ", user,
                                      "; GRANT SELECT, INSERT, UPDATE, DELETE ON standby TO ", user,
-                                     "; GRANT SELECT ON leader_note TO ", user))
+                                     "; GRANT SELECT ON leader_note, event TO ", user))
             .ok());
     return absl::StrCat(server().SettingsFor(user), " options='-c search_path=", schema, "'");
   };
