@@ -32,6 +32,15 @@ v1::LogMark LogTerms::Newest() const {
   return mark;
 }
 
+v1::LogMark LogTerms::MarkOf(uint64_t sequence) const {
+  const std::lock_guard lock(mutex_);
+  v1::LogMark mark;
+  mark.set_sequence(sequence);
+  const auto next = std::ranges::upper_bound(terms_, sequence, {}, &LogTerm::first_sequence);
+  if (next != terms_.begin()) mark.set_term(std::prev(next)->id);
+  return mark;
+}
+
 bool LogTerms::Covers(const v1::LogMark& mark) const {
   const std::lock_guard lock(mutex_);
   if (mark.term() == 0) return mark.sequence() <= last_sequence_;

@@ -31,6 +31,8 @@ class LogTerms {
 
   // Returns the mark of the last event, without a job id. The mark is empty if the log is empty.
   v1::LogMark Newest() const;
+  // Returns the mark of this event, without a job id. The log must contain the event.
+  v1::LogMark MarkOf(uint64_t sequence) const;
   // Returns true if the log contains the mark's event. Marks of older releases have no term, so
   // only their number is compared.
   bool Covers(const v1::LogMark& mark) const;

@@ -43,6 +43,8 @@ constexpr const char* kDefaultValues[] = {"trainyard", "5", "2000", "2", "1", "3
 // `off`.
 std::string SessionSettings(const PostgresLimits& limits) {
   return absl::StrCat("SET client_min_messages = error; ",
+                      // For statements outside a transaction.
+                      "SET default_transaction_isolation = 'read committed'; ",
                       "SET statement_timeout = ", limits.statement_ms, "; ",
                       "SET lock_timeout = ", limits.statement_ms / 2, "; ",
                       "SET idle_in_transaction_session_timeout = ", limits.idle_transaction_ms);

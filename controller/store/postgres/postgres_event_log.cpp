@@ -86,6 +86,45 @@ absl::Status Insert(const EventColumns& rows, PostgresDatabase& database) {
       rows.sequences, rows.jobs, rows.times, rows.kinds, rows.payloads, rows.checksums);
 }
 
+// Inserts and commits the rows as the leader of `term`, in one round trip. The statement is the
+// whole transaction: as BeginLeaderWrite does, it locks the row of the leader until the commit.
+absl::Status InsertAsLeader(int64_t term, const EventColumns& rows, PostgresDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const PostgresRows inserted,
+      database.Query(
+          "WITH leads AS (SELECT 1 FROM leader WHERE term = $7 FOR KEY SHARE) INSERT "
+          "INTO event (seq, job_id, time_ms, kind, payload, checksum) SELECT batch.* FROM "
+          "leads, unnest($1, $2, $3, $4, $5, $6) AS batch",
+          rows.sequences, rows.jobs, rows.times, rows.kinds, rows.payloads, rows.checksums, term));
+  return inserted.changed() > 0 ? absl::OkStatus() : LeadershipLost(term, database);
+}
+
+// Reads the terms of the log in the database. `last` is the sequence number of its last event.
+absl::Status ReadTerms(int64_t last, PostgresDatabase& database, LogTerms& terms) {
+  TRAINYARD_ASSIGN_OR_RETURN(
+      const PostgresRows rows,
+      database.Query("SELECT first_sequence, id FROM term ORDER BY first_sequence"));
+  std::vector<LogTerm> found;
+  for (int row = 0; row < rows.size(); ++row) {
+    found.push_back(
+        {static_cast<uint64_t>(rows.Int64(row, 0)), static_cast<uint64_t>(rows.Int64(row, 1))});
+  }
+  terms.Load(std::move(found), static_cast<uint64_t>(last));
+  return absl::OkStatus();
+}
+
+// Returns ABORTED if the log in the database does not contain the event of `mark`, because an older
+// copy has replaced the database. The row of the leader in this copy may name the same term.
+absl::Status CheckCovers(const v1::LogMark& mark, PostgresDatabase& database) {
+  TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, database.QueryInt64("SELECT MAX(seq) FROM event"));
+  LogTerms terms;
+  TRAINYARD_RETURN_IF_ERROR(ReadTerms(last, database, terms));
+  if (terms.Covers(mark)) return absl::OkStatus();
+  return absl::AbortedError(absl::StrCat(
+      database.name(), ": event ", mark.sequence(), " of this controller is not in the log, which ",
+      "ends with event ", last, ": an older copy has replaced the database; nothing was written"));
+}
+
 }  // namespace
 
 PostgresEventLog::PostgresEventLog(const std::string& settings, int64_t leader_term)
@@ -104,15 +143,7 @@ absl::Status PostgresEventLog::Load() {
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, BeginLeaderWrite(leader_term_, *writer_));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t last, writer_->QueryInt64("SELECT MAX(seq) FROM event"));
   last_sequence_ = static_cast<uint64_t>(last);
-  TRAINYARD_ASSIGN_OR_RETURN(
-      const PostgresRows rows,
-      writer_->Query("SELECT first_sequence, id FROM term ORDER BY first_sequence"));
-  std::vector<LogTerm> terms;
-  for (int row = 0; row < rows.size(); ++row) {
-    terms.push_back(
-        {static_cast<uint64_t>(rows.Int64(row, 0)), static_cast<uint64_t>(rows.Int64(row, 1))});
-  }
-  terms_.Load(std::move(terms), last_sequence_);
+  TRAINYARD_RETURN_IF_ERROR(ReadTerms(last, *writer_, terms_));
   TRAINYARD_ASSIGN_OR_RETURN(archive_, PostgresJobArchive::Open(pool_, *writer_));
   return transaction.Commit();
 }
@@ -170,10 +201,33 @@ absl::Status PostgresEventLog::WriteTermAndMarks(int64_t time_ms) {
   return absl::OkStatus();
 }
 
+// Requires mutex_.
+bool PostgresEventLog::HasOnlyEvents(const std::vector<LogRecord>& events) const {
+  std::size_t bytes = 0;
+  for (const LogRecord& event : events) {
+    if (event.kind == v1::Event::kJobDeleted) return false;
+    bytes += event.payload.size();
+  }
+  return events.size() <= kEventsAtOnce && bytes <= kEventBytesAtOnce && !terms_.Begins(term_) &&
+         noted_marks_.Due(events.back().time_ms).empty();
+}
+
+// Requires mutex_.
+absl::Status PostgresEventLog::AppendOnlyEvents(const std::vector<LogRecord>& events) {
+  auto sequence = static_cast<int64_t>(last_sequence_);
+  EventColumns rows;
+  for (const LogRecord& event : events) rows.Add(event, ++sequence);
+  TRAINYARD_RETURN_IF_ERROR(InsertAsLeader(leader_term_, rows, *writer_));
+  last_sequence_ += events.size();
+  terms_.Appended(term_, last_sequence_);
+  return absl::OkStatus();
+}
+
 absl::Status PostgresEventLog::Append(const std::vector<LogRecord>& events,
                                       const std::vector<v1::ArchivedJob>& archived) {
   if (events.empty()) return absl::OkStatus();
   const std::lock_guard lock(mutex_);
+  if (archived.empty() && HasOnlyEvents(events)) return AppendOnlyEvents(events);
   TRAINYARD_ASSIGN_OR_RETURN(auto transaction, BeginLeaderWrite(leader_term_, *writer_));
   PostgresJobArchive::Changes changes;
   TRAINYARD_RETURN_IF_ERROR(InsertEvents(events));
@@ -217,6 +271,8 @@ absl::Status PostgresEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
                                                    " but the log ends at ", last));
   }
   TRAINYARD_ASSIGN_OR_RETURN(PostgresPool::Lease database, pool_.Acquire());
+  // A replacement of the database ends all sessions, so one check in this session is enough.
+  TRAINYARD_RETURN_IF_ERROR(CheckCovers(terms_.MarkOf(snapshot.last_sequence()), *database));
   return WritePostgresSnapshot(snapshot, leader_term_, *database);
 }
 

@@ -62,6 +62,9 @@ class PostgresEventLog : public EventLog {
   absl::Status InsertEvents(const std::vector<LogRecord>& events);
   absl::Status InsertDeletions(const std::vector<LogRecord>& events,
                                PostgresJobArchive::Changes& changes);
+  // Returns true if these events change no other table, and need no second statement.
+  bool HasOnlyEvents(const std::vector<LogRecord>& events) const;
+  absl::Status AppendOnlyEvents(const std::vector<LogRecord>& events);
   // Writes the term of this process and the noted store marks.
   absl::Status WriteTermAndMarks(int64_t time_ms);
   absl::StatusOr<Recovery> ReadRecovery(uint64_t last);

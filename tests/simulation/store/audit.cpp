@@ -84,13 +84,11 @@ void Audit::SnapshotReplaced(int64_t writer_term, int64_t row_term, uint64_t rep
   if (writer_term != row_term) {
     Fail(absl::StrCat("term ", writer_term, " writes a snapshot while term ", row_term, " leads"));
   }
-  // Not checked after a restore: the leader of the copied row can still write its snapshot before
-  // it notices that its session has ended (controller/README.md, "Known limit").
-  if (snapshot.last_sequence() < replaced_sequence && !restored_) {
+  if (snapshot.last_sequence() < replaced_sequence) {
     Fail(absl::StrCat("a snapshot of event ", snapshot.last_sequence(), " replaces one of event ",
                       replaced_sequence));
   }
-  if (snapshot.last_sequence() > last_sequence_ && !restored_) {
+  if (snapshot.last_sequence() > last_sequence_) {
     Fail(absl::StrCat("a snapshot of event ", snapshot.last_sequence(), " of a log of ",
                       last_sequence_, " events"));
   }

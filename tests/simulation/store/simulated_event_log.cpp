@@ -72,6 +72,11 @@ absl::Status SimulatedEventLog::WriteSnapshot(const v1::Snapshot& snapshot, int6
                                                    snapshot.last_sequence(),
                                                    " but the log ends at ", last_sequence_));
   }
+  controller::LogTerms present;
+  present.Load(database_.log_terms(), database_.last_sequence());
+  if (!present.Covers(terms_.MarkOf(snapshot.last_sequence()))) {
+    return absl::AbortedError("an older copy has replaced the database");
+  }
   TRAINYARD_RETURN_IF_ERROR(database_.BeginWrite(session, leader_term_));
   database_.SetSnapshot(session, snapshot);
   return database_.Commit(session);

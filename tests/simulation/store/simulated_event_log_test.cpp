@@ -56,6 +56,17 @@ TEST_F(SimulatedEventLogTest, ALeaderOfAnOlderTermWritesNothing) {
   EXPECT_FALSE(older->Recover().ok()) << "it has not seen the newest event";
 }
 
+TEST_F(SimulatedEventLogTest, ASnapshotOfEventsThatAnOlderCopyLacksIsRefused) {
+  const auto leader = Lead();
+  ASSERT_TRUE(leader->Append({AlertOf(1)}).ok());
+  database_.TakeCopy();
+  ASSERT_TRUE(leader->Append({AlertOf(2)}).ok());
+  database_.PutCopyBack();
+  const int64_t session = database_.OpenSession();
+  EXPECT_TRUE(absl::IsAborted(leader->WriteSnapshot(SnapshotOf(2), session)));
+  EXPECT_TRUE(leader->WriteSnapshot(SnapshotOf(1), session).ok());
+}
+
 TEST_F(SimulatedEventLogTest, ATermBeginsAfterTheOpenAppend) {
   const auto leader = Lead();
   ASSERT_TRUE(leader->BeginAppend().ok());

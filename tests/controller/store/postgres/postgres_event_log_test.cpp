@@ -122,6 +122,27 @@ TEST_F(PostgresEventLogTest, ATermBeginsAfterTheOpenAppend) {
   EXPECT_TRUE(begun);
 }
 
+// The row of the leader in an older copy may name the term of a leader that still runs.
+TEST_F(PostgresEventLogTest, ASnapshotOfEventsThatAnOlderCopyLacksIsRefused) {
+  const auto older = Lead();
+  ASSERT_TRUE(older->Append(AlertsFrom(1, 10)).ok());
+  RunSql("DELETE FROM event WHERE seq > 5");
+  const absl::Status status = older->WriteSnapshot(NoisySnapshot(8, 10));
+  EXPECT_TRUE(absl::IsAborted(status)) << status;
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr("event 8 of this controller is not in the log"),
+                    HasSubstr("ends with event 5")));
+
+  const auto again = PostgresEventLog::Open(settings(), 1);
+  ASSERT_TRUE(again.ok()) << again.status();
+  ASSERT_TRUE((*again)->Append(AlertsFrom(6, 10)).ok());
+  EXPECT_TRUE(absl::IsAborted(older->WriteSnapshot(NoisySnapshot(8, 10))))
+      << "event 8 is another event now";
+  EXPECT_EQ(Count("snapshot_part"), 0);
+  ASSERT_TRUE(older->WriteSnapshot(NoisySnapshot(5, 10)).ok());
+  ASSERT_TRUE((*again)->WriteSnapshot(NoisySnapshot(15, 10)).ok());
+}
+
 TEST_F(PostgresEventLogTest, AFullDiskChangesNothing) {
   const auto log = Lead();
   ASSERT_TRUE(log->Append({AlertNumber(1)}).ok());
