@@ -21,6 +21,7 @@
 #include "controller/core/observations/observe.h"
 #include "controller/directories.h"
 #include "controller/front_door.h"
+#include "controller/hooks/hook_positions.h"
 #include "controller/hooks/hook_sender.h"
 #include "controller/http/dashboard.h"
 #include "controller/http/login.h"
@@ -102,11 +103,7 @@ void ListenLocally(const ControllerOptions& options, int port, LocalListener& lo
 }
 
 HookOptions HooksOf(const ControllerOptions& options, const Stores& stores) {
-  HookOptions hooks{.rules = options.hooks, .directory = ""};
-  if (stores.directory != nullptr) {
-    hooks.directory = absl::StrCat(stores.directory->path(), "/hooks");
-  }
-  return hooks;
+  return {.rules = options.hooks, .positions = HookPositionsOf(stores)};
 }
 
 }  // namespace
@@ -159,10 +156,10 @@ struct Controller::Parts {
                    return DescribeLogin(code, response);
                  }),
         root(options.checkpoint_root, options.data_dir, *loop) {
-    ConnectToLoop();
+    ConnectToLoop(options);
   }
 
-  void ConnectToLoop() {
+  void ConnectToLoop(const ControllerOptions& options) {
     loop->Listen([this](const ClusterView& view, const TickSummary& summary) {
       if (!summary.events.empty()) NoteLogMark(view);
       if (summary.log_confirmed) note_writer.ConfirmLog();
@@ -170,6 +167,7 @@ struct Controller::Parts {
     });
     loop->ReportHealthTo(health);
     sessions.OnLostEvents(ExitWithLostEvents);
+    sessions.OnHigherTerm(options.on_higher_term);
     loop->TimeWork([this](LoopWork work, double seconds) { Observe(work, seconds, exporter); });
     sessions.OnTelemetry([this](const v1::TelemetryBatch& batch, Timestamp now) {
       exporter.ObserveTelemetry(batch, now);
@@ -198,8 +196,6 @@ struct Controller::Parts {
     AddSpaceSamples(pruner.Space(), set);
     AddScrubSamples(scrubber.Report(), set);
     v1::GetServerInfoResponse info = api.server_info;
-    // Read with the positions of the standbys.
-    info.set_revision(database.NewestEvent());
     database.AddTo(info);
     AddDatabaseSamples(info, set);
     AddCertificateSample(door.certificate.expires_ms(), set);

@@ -1,13 +1,11 @@
 #include "controller/hooks/hook_sender.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "controller/core/event_log/event_job.h"
-#include "proto/support/durable_file.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -19,6 +17,18 @@ constexpr int kEventsAtOnce = 256;
 constexpr std::chrono::milliseconds kLongestRest{1000};
 // A hook's position is stored after this many events, even if none of them triggered the hook.
 constexpr uint64_t kPositionEvery = 1000;
+// Stop does not start to store another position after this time.
+constexpr std::chrono::milliseconds kLastWrites{1000};
+
+// Returns the position in a stored text. Returns `newest` for a position of another cluster, and
+// for a position beyond the end of the log (possible after a restore from a backup).
+uint64_t PositionIn(const std::string& text, const std::string& cluster_id, uint64_t newest) {
+  const std::vector<std::string> words = absl::StrSplit(text, ' ');
+  uint64_t kept = 0;
+  const bool is_ours = words.size() == 2 && words[0] == cluster_id &&
+                       absl::SimpleAtoi(words[1], &kept) && kept <= newest;
+  return is_ours ? kept : newest;
+}
 
 }  // namespace
 
@@ -39,51 +49,67 @@ HookSender::HookSender(EventLog& events, std::string cluster_id, const Clock& cl
 
 HookSender::~HookSender() { Stop(); }
 
-std::string HookSender::PathOf(const Hook& hook) const {
-  return absl::StrCat(options_.directory, "/", hook.rule.name);
-}
-
 absl::StatusOr<uint64_t> HookSender::NewestEvent() const {
   TRAINYARD_ASSIGN_OR_RETURN(const std::vector<v1::EventEntry> newest,
                              events_.ReadEventsBefore(0, 0, 1));
   return newest.empty() ? 0 : newest.front().sequence();
 }
 
-// Reads the stored position. Ignores a position of another cluster, and a position beyond the end
-// of the log (possible after a restore from a backup).
-absl::Status HookSender::ReadPosition(uint64_t newest, Hook& hook) const {
-  hook.position = newest;
-  if (options_.directory.empty()) return absl::OkStatus();
-  const auto text = ReadSmallFile(PathOf(hook));
-  if (!text.ok() && text.status().code() != absl::StatusCode::kNotFound) return text.status();
-  if (text.ok()) {
-    const std::vector<std::string> words = absl::StrSplit(*text, ' ');
-    uint64_t kept = 0;
-    const bool is_ours = words.size() == 2 && words[0] == cluster_id_ &&
-                         absl::SimpleAtoi(words[1], &kept) && kept <= newest;
-    if (is_ours) hook.position = kept;
+bool HookSender::FindPosition(Hook& hook) {
+  if (options_.positions == nullptr) return true;
+  while (true) {
+    std::unique_lock access(positions_mutex_);
+    if (IsStopping()) return false;
+    const auto text = options_.positions->Read(hook.rule.name);
+    access.unlock();
+    if (text.ok()) hook.position = PositionIn(*text, cluster_id_, hook.position);
+    if (text.ok() || absl::IsNotFound(text.status())) break;
+    NoteResult(text.status(), hook);
+    if (!Pause(kLongestRest)) return false;
   }
-  return KeepPosition(hook);
+  NoteResult(absl::OkStatus(), hook);
+  const std::lock_guard lock(mutex_);
+  hook.status.set_position(hook.position);
+  return true;
 }
 
-absl::Status HookSender::KeepPosition(Hook& hook) const {
+void HookSender::KeepPosition(Hook& hook) {
+  if (options_.positions == nullptr) return;
+  const std::lock_guard access(positions_mutex_);
+  if (IsStopping()) return;
+  const bool failed_before = hook.write_failed;
+  const absl::Status kept = WritePosition(hook);
+  hook.write_failed = !kept.ok();
+  if (kept.ok() && !failed_before) return;
+  if (!failed_before) {
+    spdlog::warn("cannot store the position of hook {}: {}; it may deliver events again",
+                 hook.rule.name, kept.ToString());
+  }
+  // The error of a failed call takes precedence.
+  if (hook.failures == 0) ShowHealth(kept, hook);
+}
+
+absl::Status HookSender::WritePosition(Hook& hook) const {
   hook.kept_position = hook.position;
-  if (options_.directory.empty()) return absl::OkStatus();
-  return WriteFileAtomically(PathOf(hook), absl::StrCat(cluster_id_, " ", hook.position));
+  return options_.positions->Write(hook.rule.name, absl::StrCat(cluster_id_, " ", hook.position));
+}
+
+void HookSender::KeepLastPositions() {
+  if (options_.positions == nullptr) return;
+  const Steady::time_point end = Steady::now() + kLastWrites;
+  for (const auto& hook : hooks_) {
+    if (!hook->write_failed && hook->position == hook->kept_position) continue;
+    if (Steady::now() > end || !WritePosition(*hook).ok()) return;
+  }
 }
 
 absl::Status HookSender::Start() {
   if (hooks_.empty()) return absl::OkStatus();
-  std::error_code error;
-  if (!options_.directory.empty()) std::filesystem::create_directories(options_.directory, error);
-  if (error) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot create ", options_.directory, ": ", error.message()));
-  }
   TRAINYARD_ASSIGN_OR_RETURN(const uint64_t newest, NewestEvent());
   for (const auto& hook : hooks_) {
-    TRAINYARD_RETURN_IF_ERROR(ReadPosition(newest, *hook));
-    hook->status.set_position(hook->position);
+    hook->position = newest;
+    hook->kept_position = newest;
+    hook->status.set_position(newest);
     hook->thread = std::thread([this, one = hook.get()] { Run(*one); });
   }
   return absl::OkStatus();
@@ -92,13 +118,14 @@ absl::Status HookSender::Start() {
 void HookSender::Stop() {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    if (std::exchange(stopping_, true)) return;
   }
   changed_.notify_all();
   for (const auto& hook : hooks_) hook->canceller.Cancel();
   for (const auto& hook : hooks_) {
     if (hook->thread.joinable()) hook->thread.join();
   }
+  KeepLastPositions();
 }
 
 void HookSender::Wake() {
@@ -117,22 +144,32 @@ std::vector<v1::HookStatus> HookSender::Report() const {
 }
 
 bool HookSender::Pause(std::chrono::milliseconds time) {
+  const auto wait =
+      std::chrono::duration_cast<std::chrono::milliseconds>(time * options_.wait_factor);
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, time, [this] { return stopping_; });
+  changed_.wait_for(lock, wait, [this] { return stopping_; });
   return !stopping_;
 }
 
+bool HookSender::IsStopping() const {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
 void HookSender::Run(Hook& hook) {
+  if (!FindPosition(hook)) return;
+  // Stores the position of a new hook, and moves a position from a file into the database.
+  KeepPosition(hook);
   uint64_t seen = 0;
   while (true) {
     while (Settle(hook)) {
     }
+    if (hook.write_failed) KeepPosition(hook);
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, kLongestRest, [&] { return stopping_ || wakes_ != seen; });
     seen = wakes_;
-    if (stopping_) break;
+    if (stopping_) return;
   }
-  (void)KeepPosition(hook);
 }
 
 bool HookSender::Settle(Hook& hook) {
@@ -150,11 +187,9 @@ bool HookSender::Settle(Hook& hook) {
       hook.position = entry.sequence();
       hook.status.set_position(entry.sequence());
     }
-    const bool is_due = !kind.empty() || hook.position >= hook.kept_position + kPositionEvery;
-    // If the write fails, a restarted controller resends the events since the last stored
-    // position.
-    const absl::Status kept = is_due ? KeepPosition(hook) : absl::OkStatus();
-    if (!kept.ok()) NoteResult(kept, hook);
+    // If this fails, a restarted controller or the next leader delivers the events since the last
+    // stored position again.
+    if (!kind.empty() || hook.position >= hook.kept_position + kPositionEvery) KeepPosition(hook);
   }
   return !entries->empty();
 }
@@ -168,8 +203,7 @@ void HookSender::Deliver(const std::string& kind, const v1::EventEntry& entry, H
     if (absl::IsCancelled(result)) return;
     NoteResult(result, hook);
     if (CountCall(result, entry.event().time_ms(), hook)) return;
-    const auto wait = RetryWait(hook.failures) * options_.wait_factor;
-    if (!Pause(std::chrono::duration_cast<std::chrono::milliseconds>(wait))) return;
+    if (!Pause(RetryWait(hook.failures))) return;
   }
 }
 
@@ -195,6 +229,10 @@ void HookSender::NoteResult(const absl::Status& result, Hook& hook) {
     hook.failing_since = Steady::now();
     spdlog::warn("hook {} ({}) fails: {}", hook.rule.name, hook.rule.Target(), result.ToString());
   }
+  ShowHealth(result, hook);
+}
+
+void HookSender::ShowHealth(const absl::Status& result, Hook& hook) {
   const std::lock_guard lock(mutex_);
   hook.status.set_error(result.ok() ? "" : std::string(result.message()));
   if (result.ok()) {

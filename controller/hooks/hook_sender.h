@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "controller/hooks/hook_call.h"
+#include "controller/hooks/hook_positions.h"
 #include "controller/hooks/hook_rules.h"
 #include "controller/store/events/event_log.h"
 #include "proto/support/clock.h"
@@ -23,9 +24,8 @@ namespace trainyard::controller {
 
 struct HookOptions {
   std::vector<HookRule> rules;
-  // The directory for the hooks' positions in the event log. Created if there are hooks. If empty,
-  // positions are not stored.
-  std::string directory;
+  // The place of the hooks' positions in the event log. If null, positions are not stored.
+  std::unique_ptr<HookPositions> positions;
   // An undelivered event is dropped when it is older than this duration and the hook has been
   // failing for at least this long. The hook then continues with the next event.
   std::chrono::milliseconds give_up{24 * 3'600'000};
@@ -45,6 +45,8 @@ class HookSender {
   // Starts the threads. Each hook continues after its last accepted or dropped event. A new hook
   // starts with events that occur from now on.
   absl::Status Start();
+  // Stores the positions. A slow database delays this by a few seconds, for any number of hooks:
+  // this waits for one running access to the positions, and stores no further one after a failure.
   void Stop();
 
   // Call when there are new events. May be called on any thread.
@@ -64,17 +66,23 @@ class HookSender {
     CallCanceller canceller;
     HookProcess process;               // Hook thread only.
     uint64_t position = 0;             // Hook thread only.
-    uint64_t kept_position = 0;        // The position stored in the file.
+    uint64_t kept_position = 0;        // The newest position that was passed to Write.
+    bool write_failed = false;         // The result of that Write.
     int failures = 0;                  // The number of consecutive failures.
     Steady::time_point failing_since;  // Time of the first of these failures.
     v1::HookStatus status;             // Guarded by mutex_.
     std::thread thread;
   };
 
-  absl::Status ReadPosition(uint64_t newest, Hook& hook) const;
-  absl::Status KeepPosition(Hook& hook) const;
   absl::StatusOr<uint64_t> NewestEvent() const;
   void Run(Hook& hook);
+  // Reads the stored position, and retries until this works. Returns false if Stop was called.
+  bool FindPosition(Hook& hook);
+  // Stores the position, unless Stop was called. Delivery continues after a failure.
+  void KeepPosition(Hook& hook);
+  absl::Status WritePosition(Hook& hook) const;
+  // Stores the positions that are not stored yet. Call after all threads have ended.
+  void KeepLastPositions();
   // Delivers or drops the events after the hook's position. Returns false if there were no such
   // events, if reading failed, or if Stop was called.
   bool Settle(Hook& hook);
@@ -84,14 +92,19 @@ class HookSender {
   // it or it is dropped.
   bool CountCall(const absl::Status& result, Timestamp event_ms, Hook& hook);
   void NoteResult(const absl::Status& result, Hook& hook);
+  void ShowHealth(const absl::Status& result, Hook& hook);
+  // Waits before the next try. Returns false if Stop was called.
   bool Pause(std::chrono::milliseconds time);
-  std::string PathOf(const Hook& hook) const;
+  bool IsStopping() const;
 
   EventLog& events_;
   const std::string cluster_id_;
   const Clock& clock_;
   const HookOptions options_;
   const std::function<std::string(int64_t)> job_name_;
+  // Locked during each access to the positions, so that Stop waits for one access only. Locked
+  // before mutex_.
+  std::mutex positions_mutex_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -19,8 +20,10 @@
 #include "controller/store/postgres/cluster_table.h"
 #include "controller/store/postgres/leader_lease.h"
 #include "controller/store/postgres/leader_table.h"
+#include "controller/store/postgres/postgres_database.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "controller/store/postgres/server_wait.h"
+#include "controller/store/support/leader_notes.h"
 #include "controller/store/transfer/postgres_side.h"
 #include "controller/store/transfer/sqlite_side.h"
 #include "controller/store/transfer/store_transfer.h"
@@ -154,6 +157,25 @@ absl::StatusOr<std::vector<CopiedTable>> CopyToFiles(const std::string& postgres
   return copied;
 }
 
+// Writes the positions of the hooks into the files that a controller on SQLite reads.
+absl::Status CopyHookPositions(PostgresDatabase& database, const std::string& directory) {
+  TRAINYARD_ASSIGN_OR_RETURN(const PostgresRows rows,
+                             database.Query("SELECT name, text FROM leader_note"));
+  const std::string folder = absl::StrCat(directory, "/", kHookFolder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return absl::ErrnoToStatus(error.value(), absl::StrCat("cannot create ", folder));
+  for (int i = 0; i < rows.size(); ++i) {
+    const std::string note(rows.Bytes(i, 0));
+    // The name of a hook contains no slash, so its file is inside the folder.
+    if (!note.starts_with(kHookNote) || note.find('/') != std::string::npos) continue;
+    const std::string hook = note.substr(std::string_view(kHookNote).size());
+    TRAINYARD_RETURN_IF_ERROR(
+        WriteFileAtomically(absl::StrCat(folder, "/", hook), rows.Bytes(i, 1)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<MovedTable>> MoveToPostgres(const StorePlaces& places) {
@@ -187,6 +209,7 @@ absl::StatusOr<std::vector<MovedTable>> MoveToFiles(const StorePlaces& places) {
   if (!found.moved_to.empty() && found.moved_to != directory->path()) {
     return MovedAway(found, *schema.database);
   }
+  TRAINYARD_RETURN_IF_ERROR(CopyHookPositions(*schema.database, directory->path()));
   TRAINYARD_ASSIGN_OR_RETURN(const std::string partial, MakeDirectoryIn(directory->path()));
   auto copied = CopyToFiles(places.postgres, partial, found.id);
   if (!copied.ok()) {

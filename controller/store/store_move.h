@@ -33,6 +33,7 @@ struct MovedTable {
 // target, or the target has data. NOT_FOUND: the source has no store. DATA_LOSS: the source is
 // damaged, or the copy differs.
 absl::StatusOr<std::vector<MovedTable>> MoveToPostgres(const StorePlaces& places);
+// MoveToFiles also writes the positions of the hooks, which are among the leader's notes.
 absl::StatusOr<std::vector<MovedTable>> MoveToFiles(const StorePlaces& places);
 
 // Makes a backup of a schema, in the same format as that of a data directory (files/backup.h). The

@@ -14,6 +14,9 @@ absl::Status MakeDataDirectory(const std::string& path);
 
 // File with the newest mark of an event log in PostgreSQL (controller/storage/log_mark_keeper.h).
 inline constexpr char kLogMarkFile[] = "log_mark";
+// Folder with one file per hook: its position in an event log in SQLite
+// (controller/hooks/hook_positions.h).
+inline constexpr char kHookFolder[] = "hooks";
 
 // Keeps the exclusive lock on PATH/LOCK during its lifetime. The kernel releases the lock when the
 // process ends, even after a crash. The file is not removed.

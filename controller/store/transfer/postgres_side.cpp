@@ -18,7 +18,7 @@ constexpr PostgresLimits kTransferLimits{
 
 constexpr char kEventTables[] =
     "event,deletion,term,store_mark,archived_job,archived_record,archived_count,snapshot,"
-    "snapshot_part";
+    "snapshot_part,leader_note";
 
 }  // namespace
 

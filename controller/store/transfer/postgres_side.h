@@ -22,7 +22,7 @@ class PostgresSide : public TransferSide {
   // writes.
   static absl::StatusOr<std::unique_ptr<PostgresSide>> ForReading(const std::string& settings);
 
-  // Removes all rows of the stores.
+  // Removes all rows of the stores, and the notes of former leaders.
   absl::Status RemoveRows();
 
   SqlDatabase& database(StorePart) override { return *database_; }

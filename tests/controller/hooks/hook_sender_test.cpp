@@ -3,11 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "controller/store/events/memory_event_log.h"
 #include "nlohmann/json.hpp"
+#include "tests/controller/hooks/fake_leader_notes.h"
 #include "tests/controller/hooks/receiver.h"
 #include "tests/fakes/temporary_directory.h"
 
@@ -29,12 +37,16 @@ class HookSenderTest : public testing::Test {
     auto sender =
         std::make_unique<HookSender>(events_, cluster_id_, clock_,
                                      HookOptions{.rules = std::move(rules),
-                                                 .directory = directory_.File("hooks"),
+                                                 .positions = Positions(),
                                                  .give_up = give_up,
                                                  .wait_factor = 0.001},
                                      [](int64_t job) { return absl::StrCat("name-", job); });
     EXPECT_TRUE(sender->Start().ok());
     return sender;
+  }
+  std::unique_ptr<HookPositions> Positions() {
+    if (!use_notes_) return std::make_unique<FileHookPositions>(directory_.File(folder_));
+    return std::make_unique<NoteHookPositions>(notes_, directory_.File(folder_));
   }
   // Appends two events of the job. The hook handles only the second event, the failure.
   void Fail(int64_t job_id) {
@@ -53,18 +65,54 @@ class HookSenderTest : public testing::Test {
     for (const std::string& request : requests) jobs.push_back(JobOf(request));
     return jobs;
   }
-  // Waits until the hook has settled all events up to number `last`.
-  void WaitUntilSettled(const HookSender& sender, uint64_t last) {
-    for (int i = 0; i < 6000 && sender.Report().front().position() < last; ++i) {
+  static bool WaitUntil(const std::function<bool()>& condition) {
+    for (int i = 0; i < 6000 && !condition(); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    ASSERT_EQ(sender.Report().front().position(), last);
+    return condition();
+  }
+  // Waits until all hooks have settled all events up to number `last`.
+  static void WaitUntilSettled(const HookSender& sender, uint64_t last) {
+    ASSERT_TRUE(WaitUntil([&] {
+      const std::vector<v1::HookStatus> hooks = sender.Report();
+      return std::ranges::all_of(hooks,
+                                 [last](const auto& hook) { return hook.position() == last; });
+    }));
+  }
+  // Waits until the note of the hook `a` has this text.
+  void WaitForNote(const std::string& text) {
+    ASSERT_TRUE(WaitUntil([&] { return notes_.Read("hook a").value_or("") == text; })) << text;
+  }
+  static void WaitForError(const HookSender& sender, const std::string& error) {
+    ASSERT_TRUE(WaitUntil([&] { return sender.Report().front().error() == error; })) << error;
+  }
+  // Starts three hooks, appends an event that triggers none of them, and stops the hooks while
+  // writes return `status`. Returns the number of writes during the stop.
+  int WritesOfStop(const absl::Status& status) {
+    notes_.SetWriteStatus(absl::OkStatus());
+    const int first = notes_.writes();
+    const std::string nowhere = "http://127.0.0.1:1/";
+    const auto sender = Start({Rule("a", nowhere), Rule("b", nowhere), Rule("c", nowhere)});
+    EXPECT_TRUE(WaitUntil([&] { return notes_.writes() == first + 3; }));
+    v1::Event started;
+    started.mutable_rank_started()->set_job_id(1);
+    EXPECT_TRUE(events_.Append({started}).ok());
+    sender->Wake();
+    WaitUntilSettled(*sender, events_.ReadEventsBefore(0, 0, 1)->front().sequence());
+    const int before = notes_.writes();
+    notes_.SetWriteStatus(status);
+    sender->Stop();
+    return notes_.writes() - before;
   }
 
   MemoryEventLog events_;
   SystemClock clock_;
   std::string cluster_id_ = "c1";
   const TemporaryDirectory directory_;
+  // The folder of the data directory for files with positions.
+  std::string folder_ = "hooks";
+  FakeLeaderNotes notes_;
+  bool use_notes_ = false;
 };
 
 TEST_F(HookSenderTest, AFailedCallIsTriedAgainWithTheSameIdAndOrderIsKept) {
@@ -117,6 +165,76 @@ TEST_F(HookSenderTest, AHookThatStopsInAFailureDeliversTheEventAfterTheRestart) 
   Receiver receiver([](int) { return 200; });
   const auto sender = Start({Rule("a", receiver.Url())});
   EXPECT_THAT(JobsOf(receiver.WaitFor(1)), ElementsAre(1));
+}
+
+TEST_F(HookSenderTest, TheNextLeaderContinuesAfterTheLastStoredEvent) {
+  use_notes_ = true;
+  Receiver receiver([](int) { return 200; });
+  auto sender = Start({Rule("a", receiver.Url())});
+  Fail(1);
+  Fail(2);
+  sender->Wake();
+  WaitForNote("c1 4");
+  // A killed leader writes nothing more.
+  notes_.SetWriteStatus(absl::AbortedError("another controller leads"));
+  sender = nullptr;
+  notes_.SetWriteStatus(absl::OkStatus());
+  Fail(3);
+  folder_ = "hooks of the next leader";
+  sender = Start({Rule("a", receiver.Url())});
+  WaitForNote("c1 6");
+  EXPECT_THAT(JobsOf(receiver.WaitFor(3)), ElementsAre(1, 2, 3));
+}
+
+TEST_F(HookSenderTest, APositionInAFileIsMovedIntoTheNotes) {
+  Fail(1);
+  Fail(2);
+  ASSERT_TRUE(FileHookPositions(directory_.File(folder_)).Write("a", "c1 2").ok());
+  use_notes_ = true;
+  Receiver receiver([](int) { return 503; });
+  const auto sender = Start({Rule("a", receiver.Url())});
+  WaitForNote("c1 2");
+  EXPECT_EQ(JobOf(receiver.WaitFor(1).front()), 2);
+  EXPECT_FALSE(std::filesystem::exists(directory_.File("hooks/a")));
+}
+
+TEST_F(HookSenderTest, AFailedWriteOfThePositionDoesNotStopDeliveryAndIsRepeated) {
+  use_notes_ = true;
+  Receiver receiver([](int) { return 200; });
+  const auto sender = Start({Rule("a", receiver.Url())});
+  WaitForNote("c1 0");
+  notes_.SetWriteStatus(absl::UnavailableError("no answer"));
+  Fail(1);
+  Fail(2);
+  sender->Wake();
+  EXPECT_THAT(JobsOf(receiver.WaitFor(2)), ElementsAre(1, 2));
+  WaitUntilSettled(*sender, 4);
+  WaitForError(*sender, "no answer");
+  EXPECT_EQ(*notes_.Read("hook a"), "c1 0");
+  notes_.SetWriteStatus(absl::OkStatus());
+  sender->Wake();
+  WaitForNote("c1 4");
+  WaitForError(*sender, "");
+}
+
+TEST_F(HookSenderTest, AHookWaitsUntilItsPositionCanBeRead) {
+  use_notes_ = true;
+  ASSERT_TRUE(notes_.Write("hook a", "c1 0").ok());
+  Fail(1);
+  notes_.SetReadStatus(absl::UnavailableError("no answer"));
+  Receiver receiver([](int) { return 200; });
+  Start({Rule("a", receiver.Url())})->Stop();
+  const auto sender = Start({Rule("a", receiver.Url())});
+  WaitForError(*sender, "no answer");
+  notes_.SetReadStatus(absl::OkStatus());
+  EXPECT_THAT(JobsOf(receiver.WaitFor(1)), ElementsAre(1)) << "the stop stored no other position";
+  WaitUntilSettled(*sender, 2);
+}
+
+TEST_F(HookSenderTest, StopStoresPositionsUntilAWriteFails) {
+  use_notes_ = true;
+  EXPECT_EQ(WritesOfStop(absl::OkStatus()), 3);
+  EXPECT_EQ(WritesOfStop(absl::UnavailableError("no answer")), 1);
 }
 
 TEST_F(HookSenderTest, AHookThatHangsDelaysNoOther) {

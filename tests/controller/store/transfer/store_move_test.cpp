@@ -225,6 +225,29 @@ TEST_F(StoreMoveTest, NewRowsFollowTheMovedOnes) {
   EXPECT_EQ(again->front().rows, kMovedEvents + 2);
 }
 
+TEST_F(StoreMoveTest, PositionsOfHooksMoveToFilesAndNotesDoNotSurviveAMoveToPostgres) {
+  FillFiles();
+  ASSERT_TRUE(MoveToPostgres(Places(Files())).ok());
+  {
+    auto stores = OpenPostgres(Files());
+    ASSERT_TRUE(stores.ok()) << stores.status();
+    for (const std::string name : {"hook a", "hook b-2", "hook ../c", kSessionsNote}) {
+      ASSERT_TRUE(stores->notes->Write(name, "text of " + name).ok());
+    }
+  }
+  ASSERT_TRUE(MoveToFiles(Places(Other())).ok());
+  const std::string folder = Other() + "/hooks/";
+  EXPECT_EQ(ReadSmallFile(folder + "a").value_or(""), "text of hook a");
+  EXPECT_EQ(ReadSmallFile(folder + "b-2").value_or(""), "text of hook b-2");
+  EXPECT_FALSE(std::filesystem::exists(Other() + "/c")) << "no hook has this name";
+  ASSERT_TRUE(MoveToPostgres(Places(Other())).ok());
+  auto stores = OpenPostgres(Other());
+  ASSERT_TRUE(stores.ok()) << stores.status();
+  for (const std::string name : {"hook a", kSessionsNote}) {
+    EXPECT_TRUE(absl::IsNotFound(stores->notes->Read(name).status())) << name;
+  }
+}
+
 TEST_F(StoreMoveTest, NothingIsOverwritten) {
   FillFiles();
   ASSERT_TRUE(OpenPostgres(Other()).ok());
