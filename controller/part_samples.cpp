@@ -83,8 +83,9 @@ void AddStandbySamples(const v1::GetServerInfoResponse& info, MetricSet& metrics
   for (const v1::StandbyController& standby : info.standbys()) {
     if (!IsReady(standby, info.database().read_ms())) continue;
     ++ready;
-    if (standby.position() == 0 || standby.position() >= info.revision()) continue;
-    behind = std::max(behind, info.revision() - standby.position());
+    const uint64_t newest = info.database().newest_event();
+    if (standby.position() == 0 || standby.position() >= newest) continue;
+    behind = std::max(behind, newest - standby.position());
   }
   metrics.Add(kStandbyControllers, {}, ready);
   metrics.Add(kStandbyBehind, {}, static_cast<double>(behind));

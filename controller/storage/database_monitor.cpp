@@ -34,11 +34,6 @@ void DatabaseMonitor::AddTo(v1::GetServerInfoResponse& info) const {
   for (const v1::StandbyController& standby : facts_.standbys) *info.add_standbys() = standby;
 }
 
-uint64_t DatabaseMonitor::NewestEvent() const {
-  const std::lock_guard lock(mutex_);
-  return facts_.newest_event;
-}
-
 void DatabaseMonitor::Run() {
   std::unique_lock lock(mutex_);
   do {

@@ -31,8 +31,6 @@ class DatabaseMonitor {
   // Adds the newest facts, and the error of the newest read. Adds nothing without a database
   // server. May be called on any thread, and does not wait for a read.
   void AddTo(v1::GetServerInfoResponse& info) const;
-  // Returns the newest event at the time of the facts. May be called on any thread.
-  uint64_t NewestEvent() const;
 
  private:
   void Run();

@@ -17,7 +17,7 @@ constexpr int64_t kReadMs = 60'000;
 v1::GetServerInfoResponse Info() {
   v1::GetServerInfoResponse info;
   info.mutable_leadership()->set_term(7);
-  info.set_revision(93);
+  info.set_revision(2000);
   for (const int64_t seen_ms : {int64_t{0}, kReadMs}) {
     v1::StandbyController& standby = *info.add_standbys();
     standby.set_seen_ms(seen_ms);
@@ -25,6 +25,7 @@ v1::GetServerInfoResponse Info() {
   }
   v1::DatabaseStatus& database = *info.mutable_database();
   database.set_read_ms(kReadMs);
+  database.set_newest_event(93);
   database.set_synchronous_commit("on");
   database.set_fsync(true);
   database.set_size_bytes(4096);

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import type { Job, JobState, RankStatus } from '../../web/src/api/types';
+import type { GetServerInfoResponse, Job, JobState, RankStatus } from '../../web/src/api/types';
 import { jobResponse, ranksOf } from './fixture_jobs';
 import { logPage } from './fixture_log';
 import { nodeResponse } from './fixture_node';
@@ -100,6 +100,10 @@ export class FixtureServer {
     'submit',
     'topology',
   ];
+  // Controllers and their database; nothing if the stores are SQLite files.
+  controllers: Pick<GetServerInfoResponse, 'leadership' | 'standbys' | 'database'> = {
+    standbys: [],
+  };
   // Delay between the jobs and the nodes on a new stream.
   nodesDelayMs = 0;
 
@@ -223,7 +227,7 @@ export class FixtureServer {
       const { storageProblems: storage_problems, warnings } = cluster;
       const { capabilities } = this;
       const shown = { capabilities, storage_problems, warnings, grpc_port: GRPC_PORT };
-      return [200, { ...shown, ...stamp }];
+      return [200, { version: '0.1.0', ...shown, ...this.controllers, ...stamp }];
     }
     if (path === '/series') return [200, compareResponse(cluster.jobs, query)];
     if (path === '/report') return [200, reportFixture(query, this.price)];

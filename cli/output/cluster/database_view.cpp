@@ -18,11 +18,11 @@ void PrintReplica(const v1::DatabaseReplica& replica, std::ostream& out) {
   out << "\n";
 }
 
-// Returns how far the standby is behind the leader's log; empty if unknown.
-std::string LagOf(const v1::StandbyController& standby, uint64_t revision) {
-  if (standby.position() == 0 || revision == 0) return "";
-  if (standby.position() >= revision) return ", up to date";
-  return absl::StrCat(", ", revision - standby.position(), " events behind");
+// Returns how far the standby was behind the log at its newest report; empty if unknown.
+std::string LagOf(const v1::StandbyController& standby, uint64_t newest_event) {
+  if (standby.position() == 0 || newest_event == 0) return "";
+  if (standby.position() >= newest_event) return ", up to date";
+  return absl::StrCat(", ", newest_event - standby.position(), " events behind");
 }
 
 std::string WaitsText(const v1::DatabaseStatus& database) {
@@ -58,7 +58,7 @@ void PrintDatabase(const v1::GetServerInfoResponse& info, const std::vector<std:
     if (std::ranges::find(shown, standby.address()) != shown.end()) continue;
     out << "  standby      " << OneLine(standby.address()) << ": release "
         << OneLine(standby.version()) << ", reported " << AgoText(standby.seen_ms(), now)
-        << LagOf(standby, info.revision()) << "\n";
+        << LagOf(standby, info.database().newest_event()) << "\n";
   }
   if (!info.has_database()) return;
   if (!info.database().error().empty()) {

@@ -77,6 +77,7 @@ void AddControllerChecks(const Api& api, const ClusterView& view,
   add("history", losses.empty(), losses.empty() ? "complete" : losses.back(),
       "follow the advice in this warning; the warning disappears after seven days");
   v1::GetServerInfoResponse space;
+  *space.mutable_leadership() = api.server_info.leadership();
   if (api.add_space) api.add_space(space);
   if (space.disk_bytes() > 0) {
     add("disk", space.disk_free_bytes() >= kFreeBytesMin,

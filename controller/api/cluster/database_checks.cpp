@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 
 namespace trainyard::controller {
 namespace {
@@ -12,6 +13,9 @@ namespace {
 constexpr int64_t kReplicaLagMaxMs = 60'000;
 // A running standby reports twice per second.
 constexpr int64_t kStandbySeenMaxMs = 10'000;
+// A take-over reads the missing events first. A burst of submissions causes smaller numbers for a
+// moment.
+constexpr uint64_t kStandbyBehindMax = 100'000;
 
 v1::NodeCheck Passed(const char* name, std::string found) {
   v1::NodeCheck check;
@@ -132,7 +136,34 @@ v1::NodeCheck CheckConnections(const v1::DatabaseStatus& database) {
   if (10 * left >= database.connections_max()) return Passed(kName, found);
   return Failed(kName, found,
                 "raise max_connections of the server or the CONNECTION LIMIT of user or database, "
-                "or close other clients; a controller opens at most 29");
+                "or close other clients; a controller opens at most 30");
+}
+
+// Returns how many events the standby had not applied at its newest report; 0 if unknown.
+uint64_t EventsBehind(const v1::StandbyController& standby, uint64_t newest_event) {
+  if (standby.position() == 0 || standby.position() >= newest_event) return 0;
+  return newest_event - standby.position();
+}
+
+std::string LagText(const v1::StandbyController& standby, uint64_t newest_event) {
+  if (standby.position() == 0 && newest_event > 0) return "has not read the log yet";
+  const uint64_t behind = EventsBehind(standby, newest_event);
+  if (behind == 0) return "is up to date";
+  return absl::StrCat("is ", behind, behind == 1 ? " event" : " events", " behind");
+}
+
+v1::NodeCheck CheckLeader(const v1::GetServerInfoResponse& info) {
+  const v1::Leadership& leadership = info.leadership();
+  std::string found = absl::StrCat(
+      leadership.leader(), " leads since ",
+      absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", absl::FromUnixMillis(leadership.since_ms()),
+                       absl::UTCTimeZone()),
+      ", term ", leadership.term());
+  for (const v1::StandbyController& standby : info.standbys()) {
+    absl::StrAppend(&found, "; the standby ", standby.address(), " ",
+                    LagText(standby, info.database().newest_event()));
+  }
+  return Passed("leader", std::move(found));
 }
 
 v1::NodeCheck CheckStandbys(const v1::GetServerInfoResponse& info) {
@@ -147,6 +178,12 @@ v1::NodeCheck CheckStandbys(const v1::GetServerInfoResponse& info) {
                                  (read_ms - standby.seen_ms()) / 1000, " s ago"),
                     "start this controller again, or check its machine; if it was removed, this "
                     "check passes after an hour");
+    }
+    const uint64_t behind = EventsBehind(standby, info.database().newest_event());
+    if (behind > kStandbyBehindMax) {
+      return Failed(kName, absl::StrCat(standby.address(), " is ", behind, " events behind"),
+                    "check the load of this controller's machine and its connection to the "
+                    "database; a take-over reads these events first");
     }
     absl::StrAppend(&names, names.empty() ? "" : ", ", standby.address());
   }
@@ -174,6 +211,7 @@ std::vector<v1::NodeCheck> DatabaseChecks(const v1::GetServerInfoResponse& info)
   checks.push_back(CheckDurability(database));
   checks.push_back(CheckReplicas(database, !info.standbys().empty()));
   checks.push_back(CheckConnections(database));
+  if (info.has_leadership()) checks.push_back(CheckLeader(info));
   checks.push_back(CheckStandbys(info));
   return checks;
 }

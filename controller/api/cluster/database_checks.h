@@ -10,8 +10,8 @@
 
 namespace trainyard::controller {
 
-// Returns the checks of the database and of the standbys. Empty if the stores are SQLite files.
-// Each failed check has its cause in `found` and the next step in `advice`.
+// Returns the checks of the database, the leader and the standbys. Empty if the stores are SQLite
+// files. Each failed check has its cause in `found` and the next step in `advice`.
 std::vector<v1::NodeCheck> DatabaseChecks(const v1::GetServerInfoResponse& info);
 
 // Returns one sentence for each failed check.

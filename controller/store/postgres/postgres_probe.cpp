@@ -129,7 +129,7 @@ absl::StatusOr<DatabaseFacts> PostgresProbe::Read(int64_t now_ms) {
   TRAINYARD_RETURN_IF_ERROR(ReadReplicas(*database_, facts.database));
   TRAINYARD_ASSIGN_OR_RETURN(const int64_t newest,
                              database_->QueryInt64("SELECT COALESCE(MAX(seq), 0) FROM event"));
-  facts.newest_event = static_cast<uint64_t>(newest);
+  facts.database.set_newest_event(static_cast<uint64_t>(newest));
   TRAINYARD_RETURN_IF_ERROR(ReadStandbys(*database_, now_ms, facts.standbys));
   return facts;
 }

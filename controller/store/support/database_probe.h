@@ -14,7 +14,6 @@ namespace trainyard::controller {
 struct DatabaseFacts {
   v1::DatabaseStatus database;
   std::vector<v1::StandbyController> standbys;  // Sorted by address.
-  uint64_t newest_event = 0;  // Read just before the positions of the standbys.
 };
 
 // Used by one thread.

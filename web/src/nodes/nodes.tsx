@@ -1,4 +1,5 @@
-// The page of all nodes: state with reason, slots, devices and heartbeats of each node.
+// The page of all nodes: state with reason, slots, devices and heartbeats of each node. The
+// reservations, the topology and the controllers are below.
 import { useState } from 'preact/hooks';
 import { capabilities, nodeList, serverNow, stale } from '../api/store';
 import type { Node } from '../api/types';
@@ -14,6 +15,7 @@ import { CommandLine } from '../ui/copy';
 import { matching } from '../ui/matching';
 import { Empty, Skeleton } from '../ui/notice';
 import { Table, type Column } from '../ui/table';
+import { Controllers } from './controllers';
 import { deviceText } from './device_text';
 import { newestHeartbeat } from './heartbeat_times';
 import { CordonDialog } from './node_dialogs';
@@ -171,6 +173,7 @@ export function Nodes() {
       )}
       <Reservations />
       <Topology />
+      <Controllers />
       {asked && <CordonDialog node={asked} onClose={() => setAsked(undefined)} />}
     </>
   );

@@ -1,14 +1,14 @@
-// A part of a page with a title, and with a button for those who may use it.
+// A part of a page with a title. May have a button for those who may use it.
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { stale } from '../api/store';
 
 export interface SectionProps {
   title: string;
-  button: string;
+  button?: string;
   // True if the user may use the button.
-  offered: boolean;
-  onButton: () => void;
+  offered?: boolean;
+  onButton?: () => void;
   children: ComponentChildren;
 }
 

@@ -101,7 +101,9 @@ TEST_F(ServerStatusTest, TheDatabaseIsShown) {
   standby.set_version("0.1.0");
   standby.set_seen_ms(kNow - 60000);
   standby.set_position(90);
-  answers().server.set_revision(93);
+  database.set_newest_event(93);
+  // The positions are older than the revision.
+  answers().server.set_revision(2000);
   std::string out = Run({"server", "status"}).out;
   EXPECT_THAT(
       out, HasSubstr("  database     PostgreSQL 15.20: trainyard on db1, schema public, 3.0 MiB\n"

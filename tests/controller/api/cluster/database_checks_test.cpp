@@ -10,6 +10,7 @@ namespace trainyard::controller {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -30,6 +31,7 @@ v1::GetServerInfoResponse Sound() {
   database.set_connections(20);
   database.set_connections_max(97);
   database.set_replicas_readable(true);
+  database.set_newest_event(1'200'000);
   v1::DatabaseReplica& replica = *database.add_replicas();
   replica.set_name("db2");
   replica.set_sync_state("sync");
@@ -37,12 +39,29 @@ v1::GetServerInfoResponse Sound() {
   v1::StandbyController& standby = *info.add_standbys();
   standby.set_address("10.0.0.2:7070");
   standby.set_seen_ms(kNow - 1100);
+  standby.set_position(1'200'000);
+  v1::Leadership& leadership = *info.mutable_leadership();
+  leadership.set_leads(true);
+  leadership.set_leader("10.0.0.1:7070");
+  leadership.set_term(7);
+  leadership.set_since_ms(kNow - 3'600'000);
   return info;
 }
 
 class DatabaseChecksTest : public testing::Test {
  protected:
   v1::DatabaseStatus& database() { return *info_.mutable_database(); }
+  v1::StandbyController& standby() { return *info_.mutable_standbys(0); }
+
+  // Returns what the passed check of the leader has found.
+  std::string Leader() const {
+    for (const v1::NodeCheck& check : DatabaseChecks(info_)) {
+      if (check.name() != "leader") continue;
+      EXPECT_TRUE(check.ok());
+      return check.found();
+    }
+    return "";
+  }
 
   // Expects that exactly this check fails, and returns what it has found.
   std::string FoundBy(const std::string& name) const {
@@ -71,6 +90,9 @@ TEST_F(DatabaseChecksTest, ASoundDatabasePasses) {
   EXPECT_EQ(found["durability"], "synchronous_commit is on");
   EXPECT_EQ(found["replicas"], "1 connected, 1 synchronous, at most 4 ms behind");
   EXPECT_EQ(found["connections"], "20 of 97 in use (limit of the server)");
+  EXPECT_EQ(found["leader"],
+            "10.0.0.1:7070 leads since 2001-09-09 00:46:40 UTC, term 7; the standby 10.0.0.2:7070 "
+            "is up to date");
   EXPECT_EQ(found["standbys"], "10.0.0.2:7070");
 }
 
@@ -164,6 +186,33 @@ TEST_F(DatabaseChecksTest, NearlyExhaustedConnectionsFail) {
 TEST_F(DatabaseChecksTest, AStalledStandbyFails) {
   info_.mutable_standbys(0)->set_seen_ms(kNow - 30'000);
   EXPECT_EQ(FoundBy("standbys"), "10.0.0.2:7070 last reported 29 s ago");
+}
+
+TEST_F(DatabaseChecksTest, TheLeaderIsNamedWithTheLagOfEachStandby) {
+  standby().set_position(1'199'999);
+  v1::StandbyController& other = *info_.add_standbys();
+  other.set_address("10.0.0.3:7070");
+  other.set_seen_ms(kNow - 1100);
+  other.set_position(1'199'988);
+  EXPECT_THAT(Leader(), EndsWith("term 7; the standby 10.0.0.2:7070 is 1 event behind; the standby "
+                                 "10.0.0.3:7070 is 12 events behind"));
+  // The position was read after the newest event.
+  other.set_position(1'200'001);
+  EXPECT_THAT(Leader(), EndsWith("10.0.0.3:7070 is up to date"));
+  other.clear_position();
+  EXPECT_THAT(Leader(), EndsWith("10.0.0.3:7070 has not read the log yet"));
+  EXPECT_THAT(DatabaseWarnings(info_), IsEmpty());
+  info_.clear_standbys();
+  EXPECT_THAT(Leader(), EndsWith("UTC, term 7"));
+  info_.clear_leadership();
+  EXPECT_EQ(Leader(), "");
+}
+
+TEST_F(DatabaseChecksTest, AStandbyFarBehindFails) {
+  standby().set_position(1'100'000);
+  EXPECT_THAT(DatabaseWarnings(info_), IsEmpty());
+  standby().set_position(1'099'999);
+  EXPECT_EQ(FoundBy("standbys"), "10.0.0.2:7070 is 100001 events behind");
 }
 
 }  // namespace

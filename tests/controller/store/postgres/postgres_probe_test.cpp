@@ -97,9 +97,12 @@ TEST_F(PostgresProbeTest, StandbysOfTheLastHourAreRead) {
                   ->RunScript("INSERT INTO standby VALUES ('10.0.0.3:7070', '0.2.0', 0, "
                               "clock_timestamp() - interval '1 min'), ('10.0.0.2:7070', '0.1.0', "
                               "17, clock_timestamp()), ('10.0.0.4:7070', '0.1.0', 5, "
-                              "clock_timestamp() - interval '2 hours')")
+                              "clock_timestamp() - interval '2 hours'); INSERT INTO event (seq, "
+                              "job_id, time_ms, kind, payload, checksum) VALUES (19, 0, 0, 0, "
+                              "'', 0)")
                   .ok());
   const DatabaseFacts facts = Read(settings());
+  EXPECT_EQ(facts.database.newest_event(), 19U);
   ASSERT_EQ(facts.standbys.size(), 2U);
   EXPECT_EQ(facts.standbys[0].address(), "10.0.0.2:7070");
   EXPECT_EQ(facts.standbys[0].version(), "0.1.0");
