@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <limits>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "nlohmann/json.hpp"
 #include "proto/access/address.h"
 
@@ -22,7 +24,7 @@ std::string PageOf(const std::string& address) {
 
 }  // namespace
 
-void ControllerPair::StartPair() {
+void ControllerPair::StartPair(const Network& network) {
   const auto server = controller::PostgresServer::Shared();
   if (absl::IsNotFound(server.status())) GTEST_SKIP() << server.status().message();
   ASSERT_TRUE(server.ok()) << server.status();
@@ -38,7 +40,9 @@ void ControllerPair::StartPair() {
     member.address = FreeAddress();
     member.page = PageOf(member.address);
     member.data_dir = absl::StrCat(cluster_->directory(), "/controller", i);
+    member.settings = settings_;
     members_.push_back(std::move(member));
+    if (!network.is_direct) StartWire(i, network.loss);
     StartMember(i);
     // The next free address is another one only once this one is in use.
     EXPECT_TRUE(Eventually([&] { return FreeAddress() != members_[i].address; })) << Logs();
@@ -49,12 +53,34 @@ void ControllerPair::StartPair() {
 
 void ControllerPair::StartMember(int i) {
   Member& member = members_[i];
-  member.process = std::make_unique<ChildProcess>(
-      std::vector<std::string>{ProgramPath("trainyard-controller"), "--listen", member.address,
-                               "--data-dir", member.data_dir, "--token-file",
-                               cluster_->token_file(), "--http-listen", member.page, "--postgres",
-                               settings_},
-      member.data_dir + ".log");
+  std::vector<std::string> command{ProgramPath("trainyard-controller"),
+                                   "--listen",
+                                   member.address,
+                                   "--data-dir",
+                                   member.data_dir,
+                                   "--token-file",
+                                   cluster_->token_file(),
+                                   "--http-listen",
+                                   member.page,
+                                   "--postgres",
+                                   member.settings};
+  command.insert(command.end(), flags_.begin(), flags_.end());
+  member.process = std::make_unique<ChildProcess>(command, member.data_dir + ".log");
+}
+
+void ControllerPair::StartWire(int i, double loss) {
+  constexpr char kSocket[] = "/.s.PGSQL.5432";
+  const std::string directory = absl::StrCat(cluster_->directory(), "/wire", i);
+  std::filesystem::create_directory(directory);
+  Member& member = members_[i];
+  member.settings = absl::StrReplaceAll(settings_, {{server_->directory(), directory}});
+  member.wire = std::make_unique<ChildProcess>(
+      std::vector<std::string>{"/usr/bin/env", "python3", SOURCE_ROOT "/tests/integration/wire.py",
+                               directory + kSocket, server_->directory() + kSocket,
+                               absl::StrCat(loss), absl::StrCat(i)},
+      directory + ".log");
+  EXPECT_TRUE(Eventually([&] { return std::filesystem::exists(directory + kSocket); }))
+      << ReadFile(directory + ".log");
 }
 
 std::string ControllerPair::Addresses() const {

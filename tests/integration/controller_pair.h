@@ -25,12 +25,20 @@ class ControllerPair : public testing::Test {
     std::string address;
     std::string page;  // HOST:PORT of its HTTP server.
     std::string data_dir;
+    std::string settings;                // Connection string of the database.
+    std::unique_ptr<ChildProcess> wire;  // The way to the database (wire.py); null if direct.
     std::unique_ptr<ChildProcess> process;
+  };
+  // How the controllers reach the database: directly if `is_direct`, otherwise over a wire each.
+  struct Network {
+    bool is_direct = true;
+    double loss = 0;  // The part of packets that the wires lose.
   };
 
   // Starts the controllers on a schema of this test, and a worker on each node. Skips the test if
   // no server is installed.
-  void StartPair();
+  void StartPair() { StartPair(Network{}); }
+  void StartPair(const Network& network);
 
   void StartMember(int i);
   std::string Addresses() const;
@@ -51,6 +59,11 @@ class ControllerPair : public testing::Test {
   // The terms of the log never fall. Returns the newest term.
   int64_t CheckTerms() const;
 
+  // Starts the wire of member `i`.
+  void StartWire(int i, double loss);
+
+  // More command-line flags of both controllers. Set them before StartPair.
+  std::vector<std::string> flags_;
   controller::PostgresServer* server_ = nullptr;
   std::string settings_;
   std::unique_ptr<MiniCluster> cluster_;

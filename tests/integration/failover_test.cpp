@@ -1,8 +1,8 @@
-// Two controllers on one database, with real processes: the leader is killed, stopped and replaced
-// by a hand-over, and the database crashes, while a job trains. No acknowledged submission may be
-// lost, no rank may start twice, and each step must be stored once.
+// Two controllers on one database, with real processes: the leader is killed, stopped, cut off from
+// the database and replaced by a hand-over, and the database crashes, while a job trains. No
+// acknowledged submission may be lost, no rank may start twice, and each step must be stored once.
 //
-// TRAINYARD_FAILOVERS is the number of fail-overs of the first test. Both tests together have 30
+// TRAINYARD_FAILOVERS is the number of fail-overs of the first test. The first two tests have 32
 // without it. They print tables of the times from the fault to the next accepted submission.
 // TRAINYARD_PAGE_WATCH is a program that watches the page of both controllers meanwhile
 // (tests/web/watch_page.sh).
@@ -34,16 +34,16 @@ namespace {
 constexpr int kExitCommitFailed = 1;
 constexpr int kQuestions = 8;
 constexpr int kKills = 20;
-constexpr int64_t kFailOvers = 8;
+constexpr int64_t kFailOvers = 10;
 
-enum Fault { kKill, kStop, kDatabaseCrash, kHandOver, kFaults };
-constexpr std::array<const char*, kFaults> kFaultNames = {"kill -9", "SIGSTOP, SIGCONT",
-                                                          "database crash", "hand-over"};
+enum Fault { kKill, kStop, kPartition, kDatabaseCrash, kHandOver, kFaults };
+constexpr std::array<const char*, kFaults> kFaultNames = {
+    "kill -9", "SIGSTOP, SIGCONT", "cut off from the database", "database crash", "hand-over"};
 using FaultTimes = std::array<std::vector<double>, kFaults>;
 
 class FailoverTest : public ControllerPair {
  protected:
-  void SetUp() override { StartPair(); }
+  void SetUp() override { StartPair({.is_direct = false}); }
 
   // Returns true if the controller answers.
   static bool ListJobs(const std::shared_ptr<grpc::Channel>& channel) {
@@ -78,6 +78,13 @@ class FailoverTest : public ControllerPair {
       leader.Signal(SIGCONT);
       for (std::thread& question : questions) question.join();
       EXPECT_EQ(leader.Wait(), kExitLeadershipLost) << Logs();
+    } else if (fault == kPartition) {
+      members_[failed].wire->Signal(SIGSTOP);
+      seconds = SubmitSmallJob();
+      // It notices by its own clock that another controller may lead.
+      const auto exit_code = leader.Wait();
+      EXPECT_TRUE(exit_code == kExitCommitFailed || exit_code == kExitLeadershipLost) << Logs();
+      members_[failed].wire->Signal(SIGCONT);
     } else {
       EXPECT_TRUE(server_->CrashAndRestart().ok());
       std::thread submission([&] { seconds = SubmitSmallJob(); });
@@ -168,6 +175,25 @@ TEST_F(FailoverTest, NothingAcknowledgedIsLost) {
   }
   Print(times);
   CheckRun(chaos, failovers);
+}
+
+class LossyFailoverTest : public FailoverTest {
+ protected:
+  void SetUp() override {
+    const auto percent = static_cast<double>(EnvironmentNumber("TRAINYARD_LOSS_PERCENT", 10));
+    StartPair({.is_direct = false, .loss = percent / 100});
+  }
+};
+
+// The network between the controllers and the database loses packets.
+TEST_F(LossyFailoverTest, AFailOverOnALossyNetworkLosesNothing) {
+  ChaosJob chaos(*cluster_, "chaos", kWorkerNodes);
+  ASSERT_TRUE(cluster_->WaitForStep(chaos.id(), 5)) << cluster_->DaemonLogs();
+  FaultTimes times;
+  FailOverOf(chaos, kKill, times);
+  FailOverOf(chaos, kHandOver, times);
+  Print(times);
+  CheckRun(chaos, 2);
 }
 
 // The leader is killed many times, both controllers are upgraded, and the database restarts.

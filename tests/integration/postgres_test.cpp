@@ -19,6 +19,7 @@
 #include "tests/controller/store/postgres/postgres_server.h"
 #include "tests/fakes/environment_number.h"
 #include "tests/integration/chaos_job.h"
+#include "tests/integration/controller_pair.h"
 
 namespace trainyard::test {
 namespace {
@@ -144,6 +145,9 @@ TEST_F(PostgresControllerTest, AFailOverOfTheDatabaseThatLostEventsStopsTheClust
   ASSERT_TRUE(cluster.controller().Wait().has_value());
   CopyDatabase("/data", "/replica");
   cluster.StartController();
+  // The copy does not know these terms.
+  KillAndStart(cluster);
+  KillAndStart(cluster);
   SubmitSmallJob(cluster);
   CheckSmallJobs(cluster);
   const int64_t lost = small_jobs_.rbegin()->first;
@@ -161,6 +165,10 @@ TEST_F(PostgresControllerTest, AFailOverOfTheDatabaseThatLostEventsStopsTheClust
   std::filesystem::remove(mark);
   ExpectLostEvents(cluster, "a controller of this cluster");
   CopyDatabase("/replica", "/data");
+  cluster.SpawnController();
+  EXPECT_EQ(cluster.controller().Wait(Seconds(60)), kExitLeadershipLost) << cluster.DaemonLogs();
+  EXPECT_TRUE(absl::StrContains(cluster.DaemonLogs(), "replaced by an older copy. The next term"));
+  // The worker attaches to the leader of a higher term, and reports its mark.
   ExpectLostEvents(cluster, "a worker");
   cluster.StartController({"--accept-lost-events"});
   SubmitSmallJob(cluster);
