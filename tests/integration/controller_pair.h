@@ -29,7 +29,7 @@ class ControllerPair : public testing::Test {
     std::unique_ptr<ChildProcess> wire;  // The way to the database (wire.py); null if direct.
     std::unique_ptr<ChildProcess> process;
   };
-  // How the controllers reach the database: directly if `is_direct`, otherwise over a wire each.
+  // The network between controllers and database: direct, or a wire for each controller.
   struct Network {
     bool is_direct = true;
     double loss = 0;  // The part of packets that the wires lose.
