@@ -9,6 +9,7 @@ import subprocess
 import time
 import uuid
 
+from control_rows import Fleet
 from history_rows import write_history
 from postgres_rows import server, server_programs
 from process_rows import spawn_milliseconds
@@ -176,24 +177,26 @@ def fleet(bench, directory, database):
     """The cost of many idle workers, and how soon all of them follow the new leader."""
     workers, seconds = (8, 0.2) if bench.smoke else (2000, 5)
     times = 1 if bench.smoke else bench.repetitions
-    attached = []
+    attached, gangs = [], Fleet(bench)
     with Pair(bench, directory, database) as pair:
         with pair.workers(workers) as simulated:
             for _ in range(times):
                 leader = pair.wait_for_both()
-                other = pair.members[1 - pair.members.index(leader)]
                 busy = cpu_percent(leader.controller, seconds, times)
-                idle = cpu_percent(other.controller, seconds, times)
                 begin = time.time()
                 leader.controller.end(signal.SIGKILL)
                 attached.append(simulated.wait_attached() / 1e3 - begin)
                 leader.start_controller()
+            leader = pair.wait_for_both()
+            gangs.fill(leader)
+            standby = pair.members[1 - pair.members.index(leader)]
+            idle = cpu_percent(standby.controller, seconds, times)
     return [Row("leaders.attached", "s", attached, **promise("<=", 5),
                 note=f"kill -9 of the leader until the last of {workers} workers is welcome"),
             Row("leaders.leader_cpu", "% of a core", busy, **promise("<=", 100),
                 note=f"leader with {workers} workers at 1 Hz over gRPC"),
             Row("leaders.standby_cpu", "% of a core", idle, **promise("<=", 20),
-                note="standby beside it")]
+                note=f"standby beside it while {gangs.running} gangs of {gangs.gang} nodes train")]
 
 
 def large_fleet(bench, directory, database):

@@ -1,9 +1,11 @@
-// Measures submissions through the controller's loop into SQLite, without gRPC, to show the gain of
-// group commit.
+// Measures submissions through the controller's loop into the store, without gRPC, to show the gain
+// of group commit. The store is SQLite, or the empty PostgreSQL database to which the connection
+// string in $TRAINYARD_BENCH_POSTGRES leads.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <semaphore>
 #include <string>
@@ -78,6 +80,16 @@ void StartWithWorker(Loop& loop) {
   attached.acquire();
 }
 
+absl::StatusOr<Stores> OpenStoresIn(const std::string& directory) {
+  const char* postgres = std::getenv("TRAINYARD_BENCH_POSTGRES");
+  if (postgres == nullptr) return OpenSqliteStores(directory);
+  return OpenPostgresStores({.settings = postgres,
+                             .data_directory = directory,
+                             .new_cluster_id = std::string(32, 'a'),
+                             .holder = "loop_benchmark",
+                             .on_lost = [](const absl::Status&) { std::abort(); }});
+}
+
 // Arguments: jobs, callers.
 void LoopSubmissions(benchmark::State& state) {
   const auto jobs = static_cast<int>(state.range(0)), callers = static_cast<int>(state.range(1));
@@ -85,7 +97,7 @@ void LoopSubmissions(benchmark::State& state) {
     std::string directory = "./loop_benchmark_XXXXXX";
     if (mkdtemp(directory.data()) == nullptr) return state.SkipWithError("cannot create files");
     {
-      auto stores = OpenSqliteStores(directory);
+      auto stores = OpenStoresIn(directory);
       if (!stores.ok()) return state.SkipWithError(stores.status().ToString().c_str());
       const SystemClock clock;
       LoopOptions options;

@@ -11,6 +11,7 @@ import tempfile
 from control_rows import submissions
 from processes import BenchError, Process, scratch, wait_for
 from results import Row, promise
+from store_rows import google_benchmark
 
 
 def server_programs():
@@ -82,4 +83,17 @@ def postgres(bench):
                      Row(f"postgres.{name}_sqlite", "jobs/s", files, note="the same on SQLite"),
                      Row(f"postgres.{name}_ratio", "x", [rate / middle for rate in tables],
                          note="PostgreSQL / SQLite; depends on the disk")]
+        rows.append(Row("postgres.loop", "jobs/s", through_loop(bench, new_database),
+                        **promise(">=", 20_000),
+                        note="8,000 under way through loop and PostgreSQL, without gRPC; each is "
+                             "one event"))
     return rows
+
+
+def through_loop(bench, new_database):
+    """Submissions a second through the loop, on an empty database each time."""
+    jobs, callers = (500, 100) if bench.smoke else (20_000, 8000)
+    return [google_benchmark(bench, "loop_benchmark", f"LoopSubmissions/{jobs}/{callers}",
+                             repetitions=1,
+                             variables={"TRAINYARD_BENCH_POSTGRES": new_database()})
+            [0]["items_per_second"] for _ in range(bench.repetitions)]

@@ -8,15 +8,17 @@ from processes import BenchError, scratch
 from results import Row, promise
 
 
-def google_benchmark(bench, program, name, minimum_seconds=0.3):
-    """Runs one benchmark of a program on the measured disk; returns its repetitions."""
+def google_benchmark(bench, program, name, minimum_seconds=0.3, repetitions=None, variables=None):
+    """Runs one benchmark of a program on the measured disk; returns its repetitions. `variables`
+    are added to the environment."""
     with scratch(bench.data) as directory:
         report = directory / "report.json"
         done = subprocess.run(
             [bench.programs / "bench" / program, f"--benchmark_filter=^{name}(/|$)",
-             f"--benchmark_repetitions={bench.repetitions}", f"--benchmark_out={report}",
+             f"--benchmark_repetitions={repetitions or bench.repetitions}", f"--benchmark_out={report}",
              f"--benchmark_min_time={0 if bench.smoke else minimum_seconds}"],
-            cwd=directory, capture_output=True, text=True, check=False)
+            cwd=directory, capture_output=True, text=True, check=False,
+            env={**os.environ, **(variables or {})})
         if done.returncode != 0:
             raise BenchError(f"{program} {name}: {done.stderr}")
         # Google Benchmark leaves the file empty when the filter matches nothing.
