@@ -1,5 +1,5 @@
-// Stores the hooks' positions in the event log, for the next run of the controller or for the next
-// leader.
+// Stores the position of each hook: the number of the last event that the hook handled. The next
+// run of the controller, or the next leader, continues after this event.
 #ifndef TRAINYARD_CONTROLLER_HOOKS_HOOK_POSITIONS_H_
 #define TRAINYARD_CONTROLLER_HOOKS_HOOK_POSITIONS_H_
 
@@ -45,9 +45,9 @@ class FileHookPositions final : public HookPositions {
 // One leader's note per hook, so that the next leader continues after the last stored event.
 class NoteHookPositions final : public HookPositions {
  public:
-  // A hook without a note has the position of its file in `directory`, as after a move from SQLite
-  // to PostgreSQL. The first Write removes the file: after a move back, an old file would make the
-  // hook repeat events. `notes` must outlive this object.
+  // If a hook has no note, Read returns the text of its file in `directory`, for example after a
+  // move from SQLite to PostgreSQL. The first Write removes the file, because after a move back an
+  // old file would make the hook repeat events. `notes` must outlive this object.
   NoteHookPositions(LeaderNotes& notes, std::string directory)
       : notes_(notes), files_(std::move(directory)) {}
 
@@ -59,8 +59,8 @@ class NoteHookPositions final : public HookPositions {
   FileHookPositions files_;
 };
 
-// Returns the place of the positions: the leader's notes, files in the data directory, or null for
-// stores in memory. `stores` must outlive the result.
+// Returns positions in the leader's notes, or in files of the data directory; null for stores in
+// memory. `stores` must outlive the result.
 std::unique_ptr<HookPositions> HookPositionsOf(const Stores& stores);
 
 }  // namespace trainyard::controller

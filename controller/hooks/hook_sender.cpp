@@ -17,7 +17,7 @@ constexpr int kEventsAtOnce = 256;
 constexpr std::chrono::milliseconds kLongestRest{1000};
 // A hook's position is stored after this many events, even if none of them triggered the hook.
 constexpr uint64_t kPositionEvery = 1000;
-// Stop does not start to store another position after this time.
+// After this time, Stop begins no further write of a position.
 constexpr std::chrono::milliseconds kLastWrites{1000};
 
 // Returns the position in a stored text. Returns `newest` for a position of another cluster, and

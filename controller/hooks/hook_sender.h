@@ -24,7 +24,7 @@ namespace trainyard::controller {
 
 struct HookOptions {
   std::vector<HookRule> rules;
-  // The place of the hooks' positions in the event log. If null, positions are not stored.
+  // Stores the hooks' positions. If null, positions are not stored.
   std::unique_ptr<HookPositions> positions;
   // An undelivered event is dropped when it is older than this duration and the hook has been
   // failing for at least this long. The hook then continues with the next event.
@@ -45,8 +45,9 @@ class HookSender {
   // Starts the threads. Each hook continues after its last accepted or dropped event. A new hook
   // starts with events that occur from now on.
   absl::Status Start();
-  // Stores the positions. A slow database delays this by a few seconds, for any number of hooks:
-  // this waits for one running access to the positions, and stores no further one after a failure.
+  // Stores the positions. A slow database delays Stop by a few seconds, regardless of the number of
+  // hooks: Stop waits for one running access to the positions, and ends after the first failed
+  // write.
   void Stop();
 
   // Call when there are new events. May be called on any thread.
@@ -67,7 +68,7 @@ class HookSender {
     HookProcess process;               // Hook thread only.
     uint64_t position = 0;             // Hook thread only.
     uint64_t kept_position = 0;        // The newest position that was passed to Write.
-    bool write_failed = false;         // The result of that Write.
+    bool write_failed = false;         // True if that Write failed.
     int failures = 0;                  // The number of consecutive failures.
     Steady::time_point failing_since;  // Time of the first of these failures.
     v1::HookStatus status;             // Guarded by mutex_.

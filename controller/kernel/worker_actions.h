@@ -106,7 +106,7 @@ struct StoreOutput {
   Permit permit;
 };
 // A worker was refused because it has seen a leader of a higher term. Either another controller
-// leads by now, or an older copy has replaced the database. The caller must not wait.
+// leads by now, or an older copy has replaced the database. Carrying this out must not block.
 struct HigherTermSeen {
   int64_t term = 0;
 };

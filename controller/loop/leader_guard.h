@@ -44,8 +44,8 @@ class LeaderGuard : public HandOverSeat {
   // Call before each answer to a caller. Calls on_lost if another controller may lead by now.
   void CheckMayAnswer() const;
 
-  // A worker has seen a leader of the higher term `term`. Ends in on_lost, on the thread. Does not
-  // wait.
+  // Call if a worker has seen a leader of the higher term `term`. The thread then gives up the
+  // leadership and calls on_lost. Does not block.
   void HigherTermSeen(int64_t term);
 
   absl::StatusOr<std::vector<StandbyReport>> Standbys() override;
@@ -55,8 +55,8 @@ class LeaderGuard : public HandOverSeat {
 
  private:
   void Run();
-  // Renews the leadership, or gives it up if a worker has seen a leader of `higher_term`; 0 if none
-  // has. Returns false if the leadership is lost.
+  // Renews the leadership. If `higher_term` is not 0, a worker has seen a leader of this term, and
+  // the leadership is given up instead. Returns false if the leadership is lost.
   bool Renew(int64_t higher_term);
   // Calls on_lost if `status` is the loss of the leadership.
   absl::Status Checked(absl::Status status) const;

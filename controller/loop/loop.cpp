@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const C
     newest_read_ms = replayed->newest_read_ms;
     const uint64_t before = replayed->last_sequence;
     state = loop->Continue(std::move(*replayed));
-    // The standby would have read the other events a moment later.
+    // The remaining events are new: the standby would have read them a moment later.
     if (state.ok() && loop->replayed_sequence_ != before) newest_read_ms = clock.Read().steady_ms;
     if (!state.ok()) {
       spdlog::warn("the state of this standby cannot be used: {}; replaying the log",

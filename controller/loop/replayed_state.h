@@ -14,8 +14,8 @@ struct ReplayedState {
   uint64_t last_sequence = 0;  // Number of the last event in the state.
   // Number of the last event in the snapshot from which the state was rebuilt; 0 if there was none.
   uint64_t snapshot_sequence = 0;
-  // Steady time at which the last event was read, while this standby waited for it; nullopt if the
-  // event may be older. See Clock::Read.
+  // Steady time (Clock::Read) at which this standby read the last event while it waited for new
+  // events; nullopt if it did not wait, because the event may then be much older.
   std::optional<int64_t> newest_read_ms;
 };
 

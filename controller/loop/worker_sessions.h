@@ -39,7 +39,7 @@ class WorkerSessions final : public WorkerListener {
   }
 
   // Sets the function that is called on the loop thread if a worker has seen a leader of a higher
-  // term. It must not wait. Call before the loop starts.
+  // term. The function must not block. Call before the loop starts.
   void OnHigherTerm(std::function<void(int64_t term)> on_higher_term) {
     on_higher_term_ = std::move(on_higher_term);
   }

@@ -1,6 +1,6 @@
 // Measures submissions through the controller's loop into the store, without gRPC, to show the gain
-// of group commit. The store is SQLite, or the empty PostgreSQL database to which the connection
-// string in $TRAINYARD_BENCH_POSTGRES leads.
+// of group commit. The store is SQLite, or an empty PostgreSQL database whose connection string is
+// in $TRAINYARD_BENCH_POSTGRES.
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 

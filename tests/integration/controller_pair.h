@@ -32,7 +32,7 @@ class ControllerPair : public testing::Test {
   // The network between controllers and database: direct, or a wire for each controller.
   struct Network {
     bool is_direct = true;
-    double loss = 0;  // The part of packets that the wires lose.
+    double loss = 0;  // The fraction of packets that the wires lose.
   };
 
   // Starts the controllers on a schema of this test, and a worker on each node. Skips the test if
@@ -62,7 +62,7 @@ class ControllerPair : public testing::Test {
   // Starts the wire of member `i`.
   void StartWire(int i, double loss);
 
-  // More command-line flags of both controllers. Set them before StartPair.
+  // Additional command-line flags of both controllers. Set them before StartPair.
   std::vector<std::string> flags_;
   controller::PostgresServer* server_ = nullptr;
   std::string settings_;

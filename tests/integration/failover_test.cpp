@@ -2,10 +2,10 @@
 // the database and replaced by a hand-over, and the database crashes, while a job trains. No
 // acknowledged submission may be lost, no rank may start twice, and each step must be stored once.
 //
-// TRAINYARD_FAILOVERS is the number of fail-overs of the first test. The first two tests have 32
-// without it. They print tables of the times from the fault to the next accepted submission.
-// TRAINYARD_PAGE_WATCH is a program that watches the page of both controllers meanwhile
-// (tests/web/watch_page.sh).
+// TRAINYARD_FAILOVERS is the number of fail-overs of the first test (default: 10).
+// TRAINYARD_LOSS_PERCENT is the packet loss of the lossy network (default: 10). Each test prints a
+// table of the times from the fault to the next accepted submission. TRAINYARD_PAGE_WATCH is a
+// program that watches the page of both controllers during the last test (tests/web/watch_page.sh).
 #include <signal.h>
 
 #include <algorithm>

@@ -145,7 +145,7 @@ TEST_F(PostgresControllerTest, AFailOverOfTheDatabaseThatLostEventsStopsTheClust
   ASSERT_TRUE(cluster.controller().Wait().has_value());
   CopyDatabase("/data", "/replica");
   cluster.StartController();
-  // The copy does not know these terms.
+  // Begin further terms, which are not in the copy.
   KillAndStart(cluster);
   KillAndStart(cluster);
   SubmitSmallJob(cluster);

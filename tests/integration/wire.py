@@ -1,22 +1,23 @@
-"""The way of one program to a server, over Unix sockets: `wire.py SOCKET SERVER [LOSS SEED]`.
+"""Simulates the network between a program and a server: `wire.py SOCKET SERVER [LOSS SEED]`.
 
-Passes all bytes on. While this process is stopped (SIGSTOP), bytes and connections wait, as in a
-network that drops all packets. LOSS is the part of packets that the network loses, such as 0.3. TCP
-sends a lost packet again after a time that doubles with each loss, so bytes are delayed by these
-times, by at most 0.6 s. SEED makes the delays repeatable."""
+Accepts connections on the Unix socket SOCKET, and passes all bytes to and from the Unix socket
+SERVER. While this process is stopped (SIGSTOP), bytes and connections wait, as in a network that
+drops all packets. LOSS is the fraction of packets that the network loses, such as 0.3. TCP resends
+a lost packet after a time that doubles with each loss, so this program delays bytes by such times,
+by at most 0.6 s. SEED fixes the sequence of delays."""
 import asyncio
 import contextlib
 import random
 import sys
 
-# The shortest time after which TCP on Linux sends a packet again, in seconds.
+# The shortest time after which TCP on Linux resends a packet, in seconds.
 RESEND_SECONDS = 0.2
 # With more losses in a row, a leader may not renew its leadership in time.
 RESENDS = 2
 
 
 def delay(loss, chance):
-    """Seconds by which the next bytes are late."""
+    """Returns the delay of the next bytes, in seconds."""
     late, wait = 0, RESEND_SECONDS
     for _ in range(RESENDS):
         if chance.random() >= loss:

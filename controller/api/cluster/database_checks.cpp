@@ -13,8 +13,8 @@ namespace {
 constexpr int64_t kReplicaLagMaxMs = 60'000;
 // A running standby reports twice per second.
 constexpr int64_t kStandbySeenMaxMs = 10'000;
-// A take-over reads the missing events first. A burst of submissions causes smaller numbers for a
-// moment.
+// A standby reads its missing events before it leads. After a burst of submissions, smaller numbers
+// are normal for a moment.
 constexpr uint64_t kStandbyBehindMax = 100'000;
 
 v1::NodeCheck Passed(const char* name, std::string found) {
@@ -183,7 +183,7 @@ v1::NodeCheck CheckStandbys(const v1::GetServerInfoResponse& info) {
     if (behind > kStandbyBehindMax) {
       return Failed(kName, absl::StrCat(standby.address(), " is ", behind, " events behind"),
                     "check the load of this controller's machine and its connection to the "
-                    "database; a take-over reads these events first");
+                    "database; it must read these events before it can lead");
     }
     absl::StrAppend(&names, names.empty() ? "" : ", ", standby.address());
   }

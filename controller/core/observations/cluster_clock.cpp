@@ -43,7 +43,7 @@ std::string DoubtAbout(int64_t ahead_ms) {
 std::string DifferenceText(int64_t error_ms) {
   return absl::StrCat("the wall clock of this controller's machine is ",
                       DurationText(std::abs(error_ms)), error_ms > 0 ? " ahead of" : " behind",
-                      " that of the leader before; all times are shifted by the difference, and "
+                      " that of the previous leader; all times are shifted by the difference, and "
                       "durations do not change. Correct the clocks of both machines (chronyc "
                       "tracking)");
 }

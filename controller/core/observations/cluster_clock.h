@@ -20,8 +20,8 @@ inline constexpr int64_t kClockStepMs = 1000;
 // At a start after a reboot, or on another machine, only the wall clock can measure the time since
 // the newest event. The wall clock is trusted if it measures at most kUndoubtedGapMs.
 inline constexpr int64_t kUndoubtedGapMs = 86'400'000;
-// The wall clock is used up to this difference from the time that a standby has measured. The
-// standby reads an event a moment after it was written.
+// The wall clock is trusted if it differs by at most this from the time that a standby measured. A
+// small difference is normal, because the standby reads an event a moment after it was written.
 inline constexpr int64_t kMeasuredGapToleranceMs = 5'000;
 
 class ClusterClock {
@@ -30,9 +30,9 @@ class ClusterClock {
   ClusterClock() = default;
   // Use this when the controller starts. `known` is the clock in the state. On the same boot,
   // steady time continues regardless of the wall clock. On another boot, the time since the newest
-  // event is measured by the wall clock; a negative time counts as 0. `since_newest_ms` is this
-  // time as a standby has measured it by the steady clock of its machine, if it has. It counts
-  // instead of a wall clock that differs from it.
+  // event is measured by the wall clock; a negative time counts as 0. `since_newest_ms` is the same
+  // time, measured by a standby with the steady clock of its machine; nullopt if it was not
+  // measured. If the two times differ by more than kMeasuredGapToleranceMs, the standby's counts.
   ClusterClock(const v1::ClusterClock& known, const std::string& boot_id,
                const ClockReading& reading, std::optional<int64_t> since_newest_ms = std::nullopt);
 

@@ -14,7 +14,7 @@ absl::Status MakeDataDirectory(const std::string& path);
 
 // File with the newest mark of an event log in PostgreSQL (controller/storage/log_mark_keeper.h).
 inline constexpr char kLogMarkFile[] = "log_mark";
-// Folder with one file per hook: its position in an event log in SQLite
+// Folder with one file per hook. The file has the hook's position if the stores are in SQLite
 // (controller/hooks/hook_positions.h).
 inline constexpr char kHookFolder[] = "hooks";
 

@@ -9,9 +9,9 @@
 namespace trainyard::controller {
 namespace {
 
-// Returns the term of the leader that wrote the newest event; 0 if there is none. A log that was
-// moved or restored into a new schema may be of later terms than the row. Workers refuse lower
-// terms than they have seen.
+// Returns the term of the leader that wrote the newest event; 0 if there is none. After a move or a
+// restore into a new schema, the term in the log may be above that in the row. Workers refuse a
+// leader whose term is below one that they have seen.
 absl::StatusOr<int64_t> NewestTermInLog(PostgresDatabase& database) {
   TRAINYARD_ASSIGN_OR_RETURN(
       const PostgresRows rows,

@@ -25,11 +25,13 @@ absl::StatusOr<int64_t> BeginTerm(const TermRequest& request, PostgresDatabase& 
 
 // Begins a transaction of the leader of `term`. The next term begins only after this transaction
 // has ended. ABORTED: another term has begun. The row is locked FOR KEY SHARE, which does not delay
-// a renewal of the row: on a slow network, a leader would lose the leadership by its own writes.
+// renewals of the row. With a stronger lock, a leader on a slow network could not renew the row in
+// time during its own writes.
 absl::StatusOr<PostgresTransaction> BeginLeaderWrite(int64_t term, PostgresDatabase& database);
 
-// Call before the term in the row is changed. Waits until no transaction of the leader is open. No
-// further one begins until the present transaction ends.
+// Call in the transaction that changes the term in the row, before the change. Waits until no
+// transaction of the leader is open. The leader can begin a further one only after the present
+// transaction has ended.
 absl::Status WaitForLeaderWrites(PostgresDatabase& database);
 
 // Returns ABORTED, with both terms. The controller must exit without an answer to anyone.

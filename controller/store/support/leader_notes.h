@@ -15,7 +15,7 @@ inline constexpr char kPageNote[] = "page";
 inline constexpr char kConfirmedNote[] = "confirmed";
 // The sessions of the dashboard, for the next leader.
 inline constexpr char kSessionsNote[] = "sessions";
-// Prefix of a hook's position in the event log, followed by the name of the hook.
+// Name of the note with the position of a hook: this prefix, followed by the name of the hook.
 inline constexpr char kHookNote[] = "hook ";
 
 // Thread-safe. A call takes a few round trips, and at most a few seconds.

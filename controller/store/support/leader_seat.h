@@ -41,10 +41,10 @@ class LeaderSeat {
   // longer leads and must exit.
   virtual absl::Status NameSuccessor(const std::string& address) = 0;
 
-  // For a leader: a worker has seen the leader of the higher term `seen`. If this controller is
-  // still the leader of the store, the store is an older copy. The next term is then above `seen`,
-  // so that workers do not refuse its leader. ABORTED: as above; this is also the result of a
-  // success.
+  // For a leader: call if a worker has seen a leader of the higher term `seen`. If the store still
+  // names this controller as the leader, the store is an older copy. The next term will then be
+  // above `seen`, so that workers do not refuse its leader. ABORTED: this controller must exit. A
+  // success returns ABORTED, too.
   virtual absl::Status PassTerm(int64_t seen) = 0;
 
   // For a leader: true if it watched its predecessor in one session that lasted until the

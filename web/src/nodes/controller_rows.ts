@@ -37,7 +37,7 @@ function lagText(position: number, newest: number): string {
   return position > 0 ? `${plural(newest - position, 'event')} behind` : 'has not read the log yet';
 }
 
-// The facts are as old as their newest read, so ages of reports count from that time.
+// The age of a report is measured at the newest read, because later reports are not known yet.
 function standbyRow(standby: Standby, database: Database, nowMs: number): ControllerRow {
   const { address, version, seen_ms: seen, position } = standby;
   const { read_ms: readMs, newest_event: newest } = database;
