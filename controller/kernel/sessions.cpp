@@ -94,14 +94,16 @@ Sessions::Sessions(const ClusterState& state, Observations& observations,
 }
 
 void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions& actions) {
-  if (const absl::Status status = CheckAttach(hello, now); !status.ok()) {
+  absl::Status status = CheckOrigin(hello);
+  const int64_t term = TermOfField(hello.leader_term());
+  const bool is_ahead = status.ok() && term > options_.leader_term;
+  if (is_ahead) status = TermError(term);
+  if (status.ok()) status = CheckAttach(hello, now);
+  if (!status.ok()) {
     actions.emplace_back(Warning(absl::StrCat("refused worker ", hello.node_name(), " (",
                                               hello.node_id(), "): ", status.message())));
     actions.emplace_back(EndLink{link, status});
-    const int64_t ahead = TermOfField(hello.leader_term()) - options_.leader_term;
-    if (ahead > 0 && ahead <= kMostTermsAhead) {
-      actions.emplace_back(HigherTermSeen{TermOfField(hello.leader_term())});
-    }
+    if (is_ahead && IsPlausible(term)) actions.emplace_back(HigherTermSeen{term});
     return;
   }
   if (const auto old = links_by_node_.find(hello.node_id()); old != links_by_node_.end()) {
@@ -132,26 +134,40 @@ void Sessions::Attach(LinkId link, v1::Hello hello, Timestamp now, WorkerActions
   session.hello = std::move(hello);
 }
 
-absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
+absl::Status Sessions::CheckOrigin(const v1::Hello& hello) const {
   if (!closed_.ok()) return closed_;
   // Check the identity first, so that a worker with a wrong identity cannot end the stream of the
   // right worker.
   TRAINYARD_RETURN_IF_ERROR(CheckNodeIdentity(state_, hello));
-  if (!hello.cluster_id().empty() && hello.cluster_id() != cluster_id_) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the worker's data directory belongs to cluster ", hello.cluster_id(),
-                     ", but this controller is cluster ", cluster_id_,
-                     "; start the worker with an empty --data-dir, or start the controller with "
-                     "the --data-dir of the worker's cluster"));
+  if (hello.cluster_id().empty() || hello.cluster_id() == cluster_id_) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("the worker's data directory belongs to cluster ", hello.cluster_id(),
+                   ", but this controller is cluster ", cluster_id_,
+                   "; start the worker with an empty --data-dir, or start the controller with "
+                   "the --data-dir of the worker's cluster"));
+}
+
+bool Sessions::IsPlausible(int64_t term) const {
+  return term <= options_.leader_term + kMostTermsAhead;
+}
+
+absl::Status Sessions::TermError(int64_t term) const {
+  const std::string found = absl::StrCat("the worker has seen a leader of term ", term,
+                                         ", but this controller leads term ", options_.leader_term);
+  if (!IsPlausible(term)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(found,
+                     ". The file leader_term in the worker's data directory is damaged; "
+                     "stop the worker and remove that file"));
   }
-  if (const int64_t seen = TermOfField(hello.leader_term()); seen > options_.leader_term) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the worker has seen a leader of term ", seen, ", but this controller leads term ",
-        options_.leader_term,
-        ". Another controller leads now, or the database was replaced by an older copy. On "
-        "PostgreSQL, this controller exits, and the next leader has a higher term. With stores in "
-        "files, restore the newest copy of the data directory"));
-  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      found,
+      ". Another controller leads now, or the database was replaced by an older copy. On "
+      "PostgreSQL, this controller exits, and the next leader has a higher term. With stores in "
+      "files, restore the newest copy of the data directory"));
+}
+
+absl::Status Sessions::CheckAttach(const v1::Hello& hello, Timestamp now) const {
   TRAINYARD_RETURN_IF_ERROR(CheckLogMark(state_, hello.log_mark()));
   const Session* old = FindNode(hello.node_id());
   if (old == nullptr || old->incarnation == hello.incarnation()) return absl::OkStatus();

@@ -89,6 +89,12 @@ class Sessions {
   const std::map<LinkId, Session>& all() const { return sessions_; }
 
  private:
+  // Returns an error if the worker is not the node that it names, or is of another cluster.
+  absl::Status CheckOrigin(const v1::Hello& hello) const;
+  // Returns false if a term is so high that the file in which the worker keeps it must be damaged.
+  bool IsPlausible(int64_t term) const;
+  // Returns the error for a worker that has seen this term, which is above that of this controller.
+  absl::Status TermError(int64_t term) const;
   absl::Status CheckAttach(const v1::Hello& hello, Timestamp now) const;
   void Erase(const Session& session);
 

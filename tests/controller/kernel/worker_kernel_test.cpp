@@ -83,6 +83,18 @@ TEST_F(WorkerKernelTest, AFaultyWorkerCannotUseUpTheTerms) {
   message.mutable_hello()->set_leader_term(std::numeric_limits<int64_t>::max());
   const WorkerActions actions = kernel_->Receive(1, message, nullptr, now_);
   ASSERT_EQ(actions.size(), 2u);
+  ASSERT_TRUE(std::holds_alternative<EndLink>(actions[1]));
+  EXPECT_THAT(std::string(std::get<EndLink>(actions[1]).status.message()),
+              testing::HasSubstr("leader_term in the worker's data directory is damaged"));
+}
+
+TEST_F(WorkerKernelTest, AWorkerOfAnotherClusterDoesNotEndTheTerm) {
+  v1::WorkerMessage message;
+  *message.mutable_hello() = HelloOf("a");
+  message.mutable_hello()->set_cluster_id("another cluster");
+  message.mutable_hello()->set_leader_term(50);
+  const WorkerActions actions = kernel_->Receive(1, message, nullptr, now_);
+  ASSERT_EQ(actions.size(), 2u);
   EXPECT_TRUE(std::holds_alternative<EndLink>(actions[1]));
 }
 
