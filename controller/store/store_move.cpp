@@ -21,6 +21,7 @@
 #include "controller/store/postgres/leader_lease.h"
 #include "controller/store/postgres/leader_table.h"
 #include "controller/store/postgres/postgres_database.h"
+#include "controller/store/postgres/postgres_leader_notes.h"
 #include "controller/store/postgres/postgres_schema.h"
 #include "controller/store/postgres/server_wait.h"
 #include "controller/store/support/leader_notes.h"
@@ -176,6 +177,19 @@ absl::Status CopyHookPositions(PostgresDatabase& database, const std::string& di
   return absl::OkStatus();
 }
 
+// Writes the positions of the hooks into the notes that the next leader reads, on any machine.
+absl::Status ShareHookPositions(const std::string& directory, LeaderNotes& notes) {
+  std::error_code error;
+  for (const fs::directory_entry& file :
+       fs::directory_iterator(absl::StrCat(directory, "/", kHookFolder), error)) {
+    TRAINYARD_ASSIGN_OR_RETURN(const std::string position, ReadSmallFile(file.path()));
+    const std::string hook = file.path().filename();
+    TRAINYARD_RETURN_IF_ERROR(notes.Write(absl::StrCat(kHookNote, hook), position));
+  }
+  // Without hooks, there is no folder.
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<MovedTable>> MoveToPostgres(const StorePlaces& places) {
@@ -192,6 +206,8 @@ absl::StatusOr<std::vector<MovedTable>> MoveToPostgres(const StorePlaces& places
                                PostgresSide::ForWriting(places.postgres, schema.term));
     TRAINYARD_RETURN_IF_ERROR(target->RemoveRows());
     TRAINYARD_ASSIGN_OR_RETURN(copied, TransferStores(*source, *target));
+    PostgresLeaderNotes notes(places.postgres, schema.term);
+    TRAINYARD_RETURN_IF_ERROR(ShareHookPositions(directory->path(), notes));
   }
   // The source is closed to controllers before the target is opened to them.
   TRAINYARD_RETURN_IF_ERROR(WriteMovedMark(directory->path(), schema.database->name()));

@@ -47,6 +47,7 @@ class HookFailoverTest : public ControllerPair {
   // Waits until the hook has been called for all small jobs, and until the leader has stored this.
   void WaitForCalls() const {
     CheckSmallJobs();
+    ASSERT_FALSE(small_jobs_.empty());
     ASSERT_TRUE(Eventually([&] { return Calls().size() >= small_jobs_.size(); })) << Logs();
     const nlohmann::json newest = Calls().back();
     const std::string position = absl::StrCat(newest.value("cluster_id", std::string()), " ",

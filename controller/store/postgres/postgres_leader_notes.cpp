@@ -15,7 +15,13 @@ constexpr PostgresLimits kNoteLimits{
 
 absl::Status PostgresLeaderNotes::Connect() {
   if (database_ != nullptr && database_->IsUsable()) return absl::OkStatus();
-  TRAINYARD_ASSIGN_OR_RETURN(database_, PostgresDatabase::Connect(settings_, kNoteLimits));
+  auto database = PostgresDatabase::Connect(settings_, kNoteLimits);
+  if (!database.ok()) {
+    // Read must return NOT_FOUND only if there is no note, and not if there is no database.
+    return absl::IsNotFound(database.status()) ? absl::UnavailableError(database.status().message())
+                                               : database.status();
+  }
+  database_ = *std::move(database);
   return absl::OkStatus();
 }
 
