@@ -11,8 +11,8 @@
 #include "controller/api/context/hand_over_seat.h"
 #include "controller/hooks/hook_rules.h"
 #include "controller/http/dashboard.h"
+#include "controller/kernel/replayed_state.h"
 #include "controller/loop/loop.h"
-#include "controller/loop/replayed_state.h"
 #include "controller/retention/pruner.h"
 
 namespace trainyard::controller {

@@ -1,11 +1,7 @@
 #include "controller/loop/log_follower.h"
 
-#include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
-#include "controller/core/apply/apply.h"
-#include "controller/core/event_log/snapshot.h"
 #include "proto/support/status_macros.h"
 #include "spdlog/spdlog.h"
 
@@ -49,7 +45,6 @@ std::shared_ptr<ReplayedState> LogFollower::Take() {
 void LogFollower::Forget() {
   tail_.reset();
   replayed_.reset();
-  waits_ = false;
   position_ = 0;
 }
 
@@ -88,29 +83,10 @@ absl::Status LogFollower::CatchUp() {
 }
 
 absl::Status LogFollower::ApplyBatch(LogTail::Batch batch) {
-  if (batch.restarts) {
-    replayed_ = std::make_shared<ReplayedState>();
-    if (batch.snapshot.has_value()) {
-      replayed_->snapshot_sequence = batch.snapshot->last_sequence();
-      replayed_->state = FromSnapshot(*std::move(batch.snapshot));
-    }
-  }
-  for (v1::Event& event : batch.events) {
-    if (event.kind_case() == v1::Event::KIND_NOT_SET) {
-      return absl::UnimplementedError(
-          absl::StrCat("the leader is of a newer release, which writes events that this release "
-                       "does not know; upgrade this controller"));
-    }
-    ApplyTakingSpec(event, replayed_->state);
-  }
-  replayed_->last_sequence = batch.last_sequence;
-  const bool waited = std::exchange(waits_, !batch.has_more);
-  if (batch.restarts) {
-    replayed_->newest_read_ms.reset();
-  } else if (!batch.events.empty()) {
-    replayed_->newest_read_ms = waited ? std::optional(clock_.Read().steady_ms) : std::nullopt;
-  }
-  position_ = static_cast<int64_t>(batch.last_sequence);
+  if (batch.restarts) replayed_ = std::make_shared<ReplayedState>();
+  TRAINYARD_RETURN_IF_ERROR(
+      controller::ApplyBatch(std::move(batch), clock_.Read().steady_ms, *replayed_));
+  position_ = static_cast<int64_t>(replayed_->last_sequence);
   return absl::OkStatus();
 }
 

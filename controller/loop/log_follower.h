@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "controller/loop/replayed_state.h"
+#include "controller/kernel/replayed_state.h"
 #include "controller/loop/retry_backoff.h"
 #include "controller/store/events/log_tail.h"
 #include "proto/support/clock.h"
@@ -64,8 +64,7 @@ class LogFollower {
   // Used only on the thread, and after its end.
   std::unique_ptr<LogTail> tail_;
   std::shared_ptr<ReplayedState> replayed_;
-  bool waits_ = false;  // All events of the log were applied at the last look.
-  std::string error_;   // The last logged error, which is not logged again.
+  std::string error_;  // The last logged error, which is not logged again.
   // Each attempt may read a large snapshot.
   RetryBackoff backoff_;
   std::thread thread_;

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "controller/core/apply/apply.h"
 #include "controller/kernel/commit_rule.h"
 #include "controller/loop/leader_guard.h"
 #include "proto/support/asio.h"
@@ -23,9 +22,6 @@ constexpr int kMaxWaitingRequests = 10'000;
 constexpr std::chrono::milliseconds kRequestSlice{50};
 constexpr std::chrono::milliseconds kMessageSlice{10};
 
-// The number of events in memory while a state is continued.
-constexpr int kTailEvents = 512;
-
 // Ends the process without running destructors. The state may differ from the log, so nothing that
 // depends on it may leave the process. The next start replays the log.
 [[noreturn]] void EndProcess(const absl::Status& status) {
@@ -39,7 +35,8 @@ constexpr int kTailEvents = 512;
 }
 
 void LogClockSet(const v1::ClockSet& set) {
-  if (set.step_ms() != 0) {
+  // The doubt names another cause of the step.
+  if (set.step_ms() != 0 && set.doubt().empty()) {
     spdlog::warn(
         "the wall clock was changed by {} ms; all times are shifted by the same amount, and "
         "durations do not change",
@@ -79,14 +76,12 @@ absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const C
                                                     LoopOptions options, ReplayedState* replayed) {
   std::unique_ptr<Loop> loop(new Loop(event_log, clock, std::move(options)));
   absl::StatusOr<ClusterState> state = absl::NotFoundError("nothing is replayed yet");
-  std::optional<int64_t> newest_read_ms;
+  std::optional<int64_t> newest_ms;
   if (replayed != nullptr) {
-    newest_read_ms = replayed->newest_read_ms;
-    const uint64_t before = replayed->last_sequence;
-    state = loop->Continue(std::move(*replayed));
-    // The remaining events are new: the standby would have read them a moment later.
-    if (state.ok() && loop->replayed_sequence_ != before) newest_read_ms = clock.Read().steady_ms;
-    if (!state.ok()) {
+    state = loop->Continue(*replayed);
+    if (state.ok()) {
+      newest_ms = replayed->newest_ms;
+    } else {
       spdlog::warn("the state of this standby cannot be used: {}; replaying the log",
                    std::string(state.status().message()));
     }
@@ -96,7 +91,7 @@ absl::StatusOr<std::unique_ptr<Loop>> Loop::Recover(EventLog& event_log, const C
   loop->tick_.Restore(*std::move(state), loop->replayed_sequence_);
   const ClockReading now = clock.Read();
   std::optional<int64_t> since_newest_ms;
-  if (newest_read_ms.has_value()) since_newest_ms = now.steady_ms - *newest_read_ms;
+  if (newest_ms.has_value()) since_newest_ms = now.steady_ms - *newest_ms;
   loop->tick_.StartClock(clock.BootId(), now, since_newest_ms);
   return loop;
 }
@@ -112,30 +107,14 @@ absl::StatusOr<ClusterState> Loop::Replay() {
   return state;
 }
 
-absl::StatusOr<ClusterState> Loop::Continue(ReplayedState replayed) {
-  const uint64_t last = event_log_.NewestMark().sequence();
+absl::StatusOr<ClusterState> Loop::Continue(ReplayedState& replayed) {
   const uint64_t before = replayed.last_sequence;
-  while (replayed.last_sequence < last) {
-    TRAINYARD_ASSIGN_OR_RETURN(auto entries,
-                               event_log_.ReadEventsAfter(replayed.last_sequence, kTailEvents));
-    if (entries.empty()) break;
-    for (v1::EventEntry& entry : entries) {
-      if (entry.sequence() != replayed.last_sequence + 1) {
-        return absl::NotFoundError(
-            absl::StrCat("event ", replayed.last_sequence + 1, " is only in the snapshot"));
-      }
-      ApplyTakingSpec(*entry.mutable_event(), replayed.state);
-      ++replayed.last_sequence;
-    }
-  }
-  if (replayed.last_sequence != last) {
-    return absl::OutOfRangeError(absl::StrCat(
-        "the log ends with event ", last, ", and the state with event ", replayed.last_sequence));
-  }
-  replayed_sequence_ = last;
+  TRAINYARD_RETURN_IF_ERROR(CatchUp(event_log_, replayed));
+  replayed_sequence_ = replayed.last_sequence;
   snapshot_sequence_ = replayed.snapshot_sequence;
-  spdlog::info("continued after event {} with {} events: {} jobs, {} nodes", before, last - before,
-               replayed.state.jobs.size(), replayed.state.nodes.size());
+  spdlog::info("continued after event {} with {} events: {} jobs, {} nodes", before,
+               replayed_sequence_ - before, replayed.state.jobs.size(),
+               replayed.state.nodes.size());
   return std::move(replayed.state);
 }
 

@@ -24,9 +24,9 @@
 #include "absl/status/statusor.h"
 #include "controller/api/context/cluster_loop.h"
 #include "controller/api/context/storage_health.h"
+#include "controller/kernel/replayed_state.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/loop/loop_queue.h"
-#include "controller/loop/replayed_state.h"
 #include "controller/loop/retry_backoff.h"
 #include "controller/loop/snapshot_writer.h"
 #include "controller/store/events/event_log.h"
@@ -113,7 +113,7 @@ class Loop final : public ClusterLoop {
 
   absl::StatusOr<ClusterState> Replay();
   // Adds the events after `replayed`. Any error: `replayed` does not fit the log.
-  absl::StatusOr<ClusterState> Continue(ReplayedState replayed);
+  absl::StatusOr<ClusterState> Continue(ReplayedState& replayed);
   void StartPass();
   void RunPass();
   void RunRequests();

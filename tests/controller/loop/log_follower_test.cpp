@@ -139,7 +139,7 @@ TEST_F(LogFollowerTest, TheTimeOfTheLastEventIsKnownOnlyIfTheFollowerWaitedForIt
   WaitUntilRead();
   log_.Append(QueueEvent("b"));
   WaitUntilRead();
-  EXPECT_EQ(follower_.Take()->newest_read_ms, clock_.Read().steady_ms);
+  EXPECT_EQ(follower_.Take()->newest_ms, clock_.Read().steady_ms);
 }
 
 TEST_F(LogFollowerTest, TheTimeOfAnEventBeforeTheStartIsUnknown) {
@@ -147,7 +147,7 @@ TEST_F(LogFollowerTest, TheTimeOfAnEventBeforeTheStartIsUnknown) {
   log_.Append(QueueEvent("b"));
   Start();
   WaitUntilRead();
-  EXPECT_EQ(follower_.Take()->newest_read_ms, std::nullopt);
+  EXPECT_EQ(follower_.Take()->newest_ms, std::nullopt);
 }
 
 TEST_F(LogFollowerTest, AFollowerThatFellBehindASnapshotBeginsWithIt) {

@@ -135,7 +135,7 @@ TEST_F(LoopTest, AStandbyCountsTheTimeOfATakeOverByItsSteadyClock) {
   Start();
   ASSERT_TRUE(Submit(Submission("one")).get().ok());
   ReplayedState replayed = ReplayedNow();
-  replayed.newest_read_ms = OtherMachine::kReadMs;
+  replayed.newest_ms = OtherMachine::kReadMs;
   loop_->Stop();
   const OtherMachine clock(replayed.state.clock.newest_ms());
   auto continued = Loop::Recover(log_, clock, {}, &replayed);

@@ -43,6 +43,7 @@ void Member::Start() {
   higher_term_ = 0;
   kernel_ = std::make_unique<controller::LeaderKernel>(AddressOf(number_));
   Run(0, [this] { ConnectSeat(); });
+  Run(0, [this] { Follow(); });
 }
 
 void Member::Kill() {
@@ -56,6 +57,7 @@ void Member::End() {
   paused_until_ms_ = 0;
   if (seat_ != nullptr) seat_->Close();
   seat_ = nullptr;
+  StopFollowing();
   ended_ = std::move(leading_);
   if (ended_ != nullptr) {
     ended_->writer->Close();
@@ -112,6 +114,7 @@ void Member::Call(const std::shared_ptr<Connection>& connection, const Connectio
 
 void Member::SessionEnded(int64_t session) {
   if (seat_ != nullptr && seat_->session() == session) seat_->SessionEnded();
+  if (tail_ != nullptr && tail_->session() == session) tail_->SessionEnded();
   if (leading_ == nullptr) return;
   if (leading_->writer->session() == session) leading_->writer->SessionEnded();
   const auto& snapshot = leading_->snapshot_writer;

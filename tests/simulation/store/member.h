@@ -9,11 +9,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "controller/core/schedule/cluster_view.h"
+#include "controller/kernel/replayed_state.h"
 #include "controller/kernel/tick_kernel.h"
 #include "controller/kernel/worker_actions.h"
 #include "controller/kernel/worker_kernel.h"
@@ -50,6 +52,8 @@ class Member {
   bool IsUp() const { return is_up_; }
   bool Leads() const { return leading_ != nullptr; }
   int64_t take_overs() const { return take_overs_; }
+  // The number of take-overs that continued the state of this member as a standby.
+  int64_t continued() const { return continued_; }
   int64_t commits_refused() const { return commits_refused_; }
   int64_t commits_unknown() const { return commits_unknown_; }
 
@@ -82,6 +86,10 @@ class Member {
   void PassTerm();
   bool MayAnswer() const;
 
+  // A candidate follows the log of the leader, in a session of its own.
+  void Follow();
+  void Followed(controller::LogTail::Batch batch);
+  void StopFollowing();
   void OpenStores();
   void Lead(Opened opened);
   // Starts the timer of the loop.
@@ -129,6 +137,9 @@ class Member {
   std::unique_ptr<controller::LeaderKernel> kernel_;
   std::shared_ptr<Connection> seat_;
   bool opens_stores_ = false;
+  // The session in which this candidate reads the log, and the state that it has rebuilt.
+  std::shared_ptr<Connection> tail_;
+  controller::ReplayedState replayed_;
   int64_t higher_term_ = 0;  // The highest term that a worker has seen, if it is above this one.
   std::string successor_;    // The standby to which this leader hands over; empty if there is none.
   std::unique_ptr<Leading> leading_;
@@ -136,6 +147,7 @@ class Member {
   std::unique_ptr<Leading> ended_;
 
   int64_t take_overs_ = 0;
+  int64_t continued_ = 0;
   int64_t commits_refused_ = 0;
   int64_t commits_unknown_ = 0;
 };
@@ -143,7 +155,9 @@ class Member {
 struct Member::Opened {
   std::shared_ptr<Connection> writer;
   std::shared_ptr<SimulatedEventLog> log;
-  controller::EventLog::Recovery recovery;
+  // The state of this member as a standby, if its session has not ended.
+  std::optional<controller::ReplayedState> continued;
+  controller::EventLog::Recovery recovery;  // Without `continued`.
 };
 
 struct Member::Leading {

@@ -41,6 +41,10 @@ void Member::CallLog(LogStatement statement, Connection::Done done) {
 // Opens the event log as the first transaction of the term, and reads it.
 void Member::OpenStores() {
   const auto opened = std::make_shared<Opened>();
+  if (tail_ != nullptr && !tail_->has_ended() && replayed_.last_sequence > 0) {
+    opened->continued = std::move(replayed_);
+  }
+  StopFollowing();
   opened->writer = Connection::Open(number_, world_);
   if (opened->writer == nullptr) return End();
   const auto open = [opened, &database = world_.database,
@@ -48,6 +52,10 @@ void Member::OpenStores() {
     auto log = SimulatedEventLog::Open(database, session, term);
     if (!log.ok()) return log.status();
     opened->log = *std::move(log);
+    if (opened->continued.has_value()) {
+      if (CatchUp(*opened->log, *opened->continued).ok()) return absl::OkStatus();
+      opened->continued.reset();
+    }
     auto recovery = opened->log->Recover();
     if (recovery.ok()) opened->recovery = *std::move(recovery);
     return recovery.status();
@@ -60,8 +68,11 @@ void Member::OpenStores() {
 }
 
 void Member::Lead(Opened opened) {
-  controller::EventLog::Recovery recovery = std::move(opened.recovery);
-  const uint64_t last_sequence = recovery.last_sequence;
+  continued_ += opened.continued.has_value() ? 1 : 0;
+  const uint64_t last_sequence = opened.log->last_sequence();
+  controller::ClusterState state = opened.continued.has_value()
+                                       ? std::move(opened.continued->state)
+                                       : Replay(std::move(opened.recovery));
   controller::CoreOptions core;
   core.checkpoint_root = "/checkpoints";
   core.leader_term = kernel_->term();
@@ -75,7 +86,7 @@ void Member::Lead(Opened opened) {
   leading_ = std::make_unique<Leading>(core, std::move(options), std::move(opened));
   ++take_overs_;
   controller::TickKernel& tick = leading_->tick;
-  tick.Restore(Replay(std::move(recovery)), last_sequence);
+  tick.Restore(std::move(state), last_sequence);
   world_.audit.CheckState(tick.state(), last_sequence);
   leading_->snapshot_sequence = last_sequence;
   tick.StartClock("boot", Clock());

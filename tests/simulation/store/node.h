@@ -38,6 +38,7 @@ class Node {
 
   const std::string& id() const { return id_; }
   bool IsAttached() const { return welcomed_; }
+  bool sends_term() const { return sends_term_; }
   int64_t refused_messages() const { return refused_messages_; }
   // The number of facts, and the number of them that the controller has acknowledged.
   std::size_t facts() const { return facts_.size(); }

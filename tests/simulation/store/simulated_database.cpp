@@ -97,17 +97,14 @@ absl::Status SimulatedDatabase::LeadershipLost(int64_t term) const {
                                          data_.row.term, " has begun; nothing was written"));
 }
 
-std::optional<absl::Status> SimulatedDatabase::Renew(int64_t term) {
+absl::Status SimulatedDatabase::Renew(int64_t term) {
   if (data_.row.term != term) return LeadershipLost(term);
-  if (RowIsLocked()) return std::nullopt;
   data_.row.renewed_ms = now_();
   return absl::OkStatus();
 }
 
-std::optional<absl::Status> SimulatedDatabase::NameSuccessor(int64_t term,
-                                                             const std::string& address) {
+absl::Status SimulatedDatabase::NameSuccessor(int64_t term, const std::string& address) {
   if (data_.row.term != term) return LeadershipLost(term);
-  if (RowIsLocked()) return std::nullopt;
   data_.row.successor = address;
   data_.row.named_ms = now_();
   return absl::OkStatus();

@@ -71,13 +71,13 @@ class SimulatedDatabase {
   // Returns nullopt as long as an open transaction has locked the row.
   std::optional<int64_t> BeginTerm(int64_t session, int64_t seen_term, const std::string& holder);
   void EndWriters();
-  // Returns nullopt as long as an open transaction has locked the row.
-  std::optional<absl::Status> Renew(int64_t term);
+  // Does not wait for open transactions: they lock only the term of the row.
+  absl::Status Renew(int64_t term);
   // A standby reports that it can take over.
   void Report(const std::string& address) { data_.reported_ms[address] = now_(); }
-  // The leader of `term` names the standby that takes over. Returns nullopt as Renew does.
-  std::optional<absl::Status> NameSuccessor(int64_t term, const std::string& address);
-  // The leader of `term` gives up, and the next term is above `seen`. Returns nullopt as Renew
+  // The leader of `term` names the standby that takes over.
+  absl::Status NameSuccessor(int64_t term, const std::string& address);
+  // The leader of `term` gives up, and the next term is above `seen`. Returns nullopt as BeginTerm
   // does.
   std::optional<absl::Status> PassTerm(int64_t term, int64_t seen);
   // The leader of `term` has confirmed its log. Does nothing if another term has begun.

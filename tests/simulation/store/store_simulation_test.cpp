@@ -21,6 +21,7 @@ uint64_t StoreRuns() { return test::EnvironmentNumber("TRAINYARD_STORE_RUNS", 10
 // The number of times that something happened, over all seeds.
 struct StoreTally {
   int64_t take_overs = 0;
+  int64_t continued = 0;
   int64_t refused = 0;
   int64_t unknown = 0;
   int64_t messages_refused = 0;
@@ -30,6 +31,7 @@ struct StoreTally {
   void Add(const StoreCluster& cluster) {
     for (const auto& member : cluster.members()) {
       take_overs += member->take_overs();
+      continued += member->continued();
       refused += member->commits_refused();
       unknown += member->commits_unknown();
     }
@@ -39,8 +41,9 @@ struct StoreTally {
   }
 
   void Print(uint64_t seeds) const {
-    std::cout << seeds << " seeds: " << take_overs << " terms, " << commits << " commits, "
-              << refused << " refused, " << unknown << " unknown, " << messages_refused
+    std::cout << seeds << " seeds: " << take_overs << " terms, of which " << continued
+              << " continued the state of a standby, " << commits << " commits, " << refused
+              << " refused, " << unknown << " unknown, " << messages_refused
               << " messages of lower terms refused, " << operations << " operations of clients\n";
   }
 };
@@ -63,6 +66,7 @@ TEST(StoreSimulationTest, OneLeaderWritesAndNothingIsLost) {
   if (StoreRuns() < 50) return;
   EXPECT_GT(tally.refused + tally.unknown, 0);
   EXPECT_GT(tally.take_overs, static_cast<int64_t>(StoreRuns()));
+  EXPECT_GT(tally.continued, tally.take_overs / 4);
 }
 
 // Without faults, the first controller leads throughout.
