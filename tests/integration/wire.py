@@ -3,8 +3,8 @@
 Accepts connections on the Unix socket SOCKET, and passes all bytes to and from the Unix socket
 SERVER. While this process is stopped (SIGSTOP), bytes and connections wait, as in a network that
 drops all packets. LOSS is the fraction of packets that the network loses, such as 0.3. TCP resends
-a lost packet after a time that doubles with each loss, so this program delays bytes by such times,
-by at most 0.6 s. SEED fixes the sequence of delays."""
+a lost packet after 0.2 s, so this program delays this fraction of the messages by 0.2 s. SEED fixes
+the sequence of delays."""
 import asyncio
 import contextlib
 import random
@@ -12,24 +12,13 @@ import sys
 
 # The shortest time after which TCP on Linux resends a packet, in seconds.
 RESEND_SECONDS = 0.2
-# With more losses in a row, a leader may not renew its leadership in time.
-RESENDS = 2
-
-
-def delay(loss, chance):
-    """Returns the delay of the next bytes, in seconds."""
-    late, wait = 0, RESEND_SECONDS
-    for _ in range(RESENDS):
-        if chance.random() >= loss:
-            break
-        late, wait = late + wait, wait * 2
-    return late
 
 
 async def copy(reader, writer, loss, chance):
     with contextlib.suppress(OSError):
         while data := await reader.read(1 << 16):
-            await asyncio.sleep(delay(loss, chance))
+            if chance.random() < loss:
+                await asyncio.sleep(RESEND_SECONDS)
             writer.write(data)
             await writer.drain()
     writer.close()

@@ -95,7 +95,6 @@ describe.each<[Theme, typeof WIDE]>([
     pages.server.controllers = { ...controllers(bad), standbys: [] };
     const page = await pages.visit('/nodes', viewport, theme);
     for (const text of [
-      'No controller takes over if the leader fails.',
       'READ-ONLY: the server accepts no writes.',
       'Cannot be read: no answer.',
       'fsync is off: a power failure of the server can destroy the database.',

@@ -55,7 +55,7 @@ function standbyRow(standby: Standby, database: Database, nowMs: number): Contro
 
 function standbyRows({ standbys }: GetServerInfoResponse, database: Database, nowMs: number) {
   if (standbys.length > 0) return standbys.map((one) => standbyRow(one, database, nowMs));
-  return [row('standby', 'none', 'No controller takes over if the leader fails.')];
+  return [row('standby', 'none')];
 }
 
 function databaseRow(database: Database, nowMs: number): ControllerRow {
