@@ -53,6 +53,12 @@ class FailoverTest : public ControllerPair {
     return v1::JobService::NewStub(channel)->ListJobs(&context, {}, &response).ok();
   }
 
+  // Either a commit fails first, or a renewal of the leadership.
+  void ExpectLeaderExits(ChildProcess& leader) const {
+    const auto exit_code = leader.Wait();
+    EXPECT_TRUE(exit_code == kExitCommitFailed || exit_code == kExitLeadershipLost) << Logs();
+  }
+
   // Replaces the leader. Returns the seconds until the next accepted submission.
   double FailOver(Fault fault) {
     if (fault == kHandOver) {
@@ -77,21 +83,18 @@ class FailoverTest : public ControllerPair {
       }
       leader.Signal(SIGCONT);
       for (std::thread& question : questions) question.join();
-      EXPECT_EQ(leader.Wait(), kExitLeadershipLost) << Logs();
+      ExpectLeaderExits(leader);
     } else if (fault == kPartition) {
       members_[failed].wire->Signal(SIGSTOP);
       seconds = SubmitSmallJob();
       // It notices by its own clock that another controller may lead.
-      const auto exit_code = leader.Wait();
-      EXPECT_TRUE(exit_code == kExitCommitFailed || exit_code == kExitLeadershipLost) << Logs();
+      ExpectLeaderExits(leader);
       members_[failed].wire->Signal(SIGCONT);
     } else {
       EXPECT_TRUE(server_->CrashAndRestart().ok());
       std::thread submission([&] { seconds = SubmitSmallJob(); });
-      // As the service manager does. The other controller may already lead. Either a commit fails
-      // first, or a renewal of the leadership.
-      const auto exit_code = leader.Wait();
-      EXPECT_TRUE(exit_code == kExitCommitFailed || exit_code == kExitLeadershipLost) << Logs();
+      ExpectLeaderExits(leader);
+      // As the service manager does. The other controller may already lead.
       StartMember(failed);
       submission.join();
     }

@@ -265,7 +265,10 @@ int64_t MiniCluster::Submit(const std::string& job_file,
 
 template <typename Service>
 std::unique_ptr<typename Service::Stub> MiniCluster::Stub() const {
-  return Service::NewStub(OpenProcessChannel(address_));
+  grpc::ChannelArguments arguments;
+  // The curve of a run of an hour is larger than gRPC's default limit.
+  arguments.SetMaxReceiveMessageSize(-1);
+  return Service::NewStub(OpenProcessChannel(address_, arguments));
 }
 
 std::map<std::string, v1::Node> MiniCluster::Nodes() const {
