@@ -56,7 +56,7 @@ class LeaderGuard : public HandOverSeat {
  private:
   void Run();
   // Renews the leadership. If `higher_term` is not 0, a worker has seen a leader of this term, and
-  // the leadership is given up instead. Returns false if the leadership is lost.
+  // the leadership is abandoned instead. Returns false if the leadership is lost.
   bool Renew(int64_t higher_term);
   // Calls on_lost if `status` is the loss of the leadership.
   absl::Status Checked(absl::Status status) const;

@@ -114,6 +114,10 @@ TEST_F(LostRecordsTest, ProcessesInOtherSessionsHoldTheSlotUntilTheyAreKilled) {
   pid_t marked = 0;
   ASSERT_TRUE(absl::SimpleAtoi(words[0], &marked));
   EXPECT_TRUE(AwaitGone(marked));
+  // A killed process ends a moment later.
+  for (const MarkedProcess& killed : FindMarked(place().mark)) {
+    EXPECT_TRUE(AwaitGone(killed.stat.pid));
+  }
   EXPECT_THAT(FindMarked(place().mark), IsEmpty());
   EXPECT_FALSE(State().processes_remain);
   // Pid of a process that cleared its environment after its parent had exited. The worker cannot
