@@ -9,7 +9,7 @@
 #     failovers   1,000 fail-overs between two controllers, with a table of their times
 #     story       20 kills of the leader, an upgrade and a restart of the database during one
 #                 training run, which Chromium watches at both controllers
-#     loss        fail-overs on a network that loses 30 % of the packets
+#     loss        fail-overs on a network that loses 20 % of the packets
 #     heals       50 kills of a rank, each followed by recovery in place, with real daemons
 #     partition   a network outage and a controller outage of ten minutes each
 #     hour        an hour of random faults on three nodes (as root)
@@ -27,7 +27,7 @@ story() {
   TRAINYARD_PAGE_WATCH=$PWD/tests/web/watch_page.sh \
     "$integration" --gtest_filter='FailoverTest.Kills*'
 }
-loss() { TRAINYARD_LOSS_PERCENT=30 "$integration" --gtest_filter='LossyFailoverTest.*'; }
+loss() { TRAINYARD_LOSS_PERCENT=20 "$integration" --gtest_filter='LossyFailoverTest.*'; }
 heals() { TRAINYARD_HEALS=50 "$integration" --gtest_filter='ManyHealsTest.*'; }
 partition() { TRAINYARD_AWAY_SECONDS=600 "$integration" --gtest_filter='*ForLongerThanTheLimit*'; }
 hour() { python3 tests/rough/run.py --minutes 60 --seed 1; }
