@@ -3,7 +3,7 @@
 // acknowledged submission may be lost, no rank may start twice, and each step must be stored once.
 //
 // TRAINYARD_FAILOVERS is the number of fail-overs of the first test (default: 10).
-// TRAINYARD_LOSS_PERCENT is the packet loss of the lossy network (default: 10). Each test prints a
+// TRAINYARD_LOSS_PERCENT is the packet loss of the lossy network (default: 5). Each test prints a
 // table of the times from the fault to the next accepted submission. TRAINYARD_PAGE_WATCH is a
 // program that watches the page of both controllers during the last test (tests/web/watch_page.sh).
 #include <signal.h>
@@ -183,7 +183,7 @@ TEST_F(FailoverTest, NothingAcknowledgedIsLost) {
 class LossyFailoverTest : public FailoverTest {
  protected:
   void SetUp() override {
-    const auto percent = static_cast<double>(EnvironmentNumber("TRAINYARD_LOSS_PERCENT", 10));
+    const auto percent = static_cast<double>(EnvironmentNumber("TRAINYARD_LOSS_PERCENT", 5));
     StartPair({.is_direct = false, .loss = percent / 100});
   }
 };
