@@ -271,7 +271,7 @@ absl::Status PostgresEventLog::WriteSnapshot(const v1::Snapshot& snapshot) {
                                                    " but the log ends at ", last));
   }
   TRAINYARD_ASSIGN_OR_RETURN(PostgresPool::Lease database, pool_.Acquire());
-  // A replacement of the database ends all sessions, so one check in this session is enough.
+  // A replacement of the database ends all sessions, so one check per connection is enough.
   TRAINYARD_RETURN_IF_ERROR(CheckCovers(terms_.MarkOf(snapshot.last_sequence()), *database));
   return WritePostgresSnapshot(snapshot, leader_term_, *database);
 }

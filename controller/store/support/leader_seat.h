@@ -43,8 +43,8 @@ class LeaderSeat {
 
   // For a leader: call if a worker has seen a leader of the higher term `seen`. If the store still
   // names this controller as the leader, the store is an older copy. The next term will then be
-  // above `seen`, so that workers do not refuse its leader. ABORTED: this controller must exit. A
-  // success returns ABORTED, too.
+  // above `seen`, so that workers do not refuse its leader. Never returns OK. ABORTED: this
+  // controller no longer leads and must exit. After any other error, call again.
   virtual absl::Status PassTerm(int64_t seen) = 0;
 
   // For a leader: true if it watched its predecessor in one session that lasted until the

@@ -201,23 +201,20 @@ void Member::StepEnded() {
 
 void Member::HandOver(int successor) { successor_ = AddressOf(successor); }
 
-// After this, the process ends, and its session with it.
 void Member::NameSuccessor() {
-  Call(
-      seat_, kSeatLimits,
-      [&database = world_.database, term = kernel_->term(), successor = successor_](int64_t) {
-        return database.NameSuccessor(term, successor);
-      },
-      [this](const absl::Status&) { End(); });
+  EndAfter([&database = world_.database, term = kernel_->term(), successor = successor_](int64_t) {
+    return database.NameSuccessor(term, successor);
+  });
 }
 
 void Member::PassTerm() {
-  Call(
-      seat_, kSeatLimits,
-      [&database = world_.database, term = kernel_->term(), seen = higher_term_](int64_t) {
-        return database.PassTerm(term, seen);
-      },
-      [this](const absl::Status&) { End(); });
+  EndAfter([&database = world_.database, term = kernel_->term(), seen = higher_term_](int64_t) {
+    return database.PassTerm(term, seen);
+  });
+}
+
+void Member::EndAfter(Connection::Statement statement) {
+  Call(seat_, kSeatLimits, std::move(statement), [this](const absl::Status&) { End(); });
 }
 
 }  // namespace trainyard::simulation

@@ -84,6 +84,8 @@ class Member {
   void NameSuccessor();
   // Gives up the leadership, because a worker has seen a leader of a higher term.
   void PassTerm();
+  // Sends a last statement, and ends the process with its session.
+  void EndAfter(Connection::Statement statement);
   bool MayAnswer() const;
 
   // A candidate follows the log of the leader, in a session of its own.

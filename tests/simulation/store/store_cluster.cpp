@@ -203,8 +203,8 @@ void StoreCluster::RunFor(int64_t ms) { RunUntil(agenda_.now() + ms); }
 bool StoreCluster::IsSettled() const {
   if (std::ranges::any_of(clients_, [](const auto& one) { return one->IsWaiting(); })) return false;
   return std::ranges::all_of(nodes_, [this](const auto& node) {
-    // A restore can lose facts that were acknowledged. A node that has seen a higher term than the
-    // older copy, and does not say so, refuses each leader.
+    // A restore can lose facts that were acknowledged. A node whose Hello has no term is refused
+    // by no leader, but refuses the leader itself if it has seen a higher term.
     if (restored_) return node->IsAttached() || !node->sends_term();
     return node->IsAttached() && node->acknowledged_facts() == node->facts();
   });
